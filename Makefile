@@ -38,7 +38,7 @@ lint: fmt deny clippy tidy fuzz-targets ## every check that needs no server: for
 fmt:
 	$(CARGO) fmt --all --check
 
-# These three need no more of the network than crates do: they say the same of the same commit on every day.
+# These three need the network only for crates, so their result for a commit is the same every day.
 deny:
 	@scripts/setup.sh lint
 	$(CARGO) deny --locked check --show-stats bans licenses sources
@@ -50,7 +50,7 @@ advisories: ## ask RustSec about the dependencies (needs github.com)
 clippy:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-# Of the whole workspace, as every command here: one package alone has other features, and its dependencies are compiled again.
+# The whole workspace, as in every command here: a single package has other features, for which its dependencies are compiled again.
 tidy:
 	$(CARGO) test --locked --workspace --test tidy
 

@@ -1,4 +1,4 @@
-"""What the tools print, read. A tool whose answer cannot be read is an error, never a zero."""
+"""Parses the output of the tools. Output that cannot be parsed is an error, never a zero."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pinned import BenchError
 
 
 def plimsoll(ended):
-    """The JSON document, which must be all that was printed."""
+    """Returns the JSON document, which must be the whole output."""
     try:
         return json.loads(ended.stdout)
     except json.JSONDecodeError as error:
@@ -15,7 +15,7 @@ def plimsoll(ended):
 
 
 def plimsoll_account(document, requests):
-    """Whether Plimsoll's account is nginx's: what was answered and what was in flight at the end."""
+    """Compares Plimsoll's count of requests with nginx's: those completed, and those in flight at the end."""
     steps = document["steps"]
     completed = sum(step["completed"] for step in steps)
     unanswered = sum(step["failed"].get("unanswered", 0) for step in steps)
@@ -32,7 +32,7 @@ def plimsoll_account(document, requests):
 
 
 def wrk_throughput(ended):
-    """Requests per second by wrk's own count."""
+    """Returns requests per second by wrk's own count."""
     found = re.search(r"^Requests/sec:\s+([\d.]+)", ended.stdout, re.MULTILINE)
     if not found:
         raise BenchError(f"wrk printed no Requests/sec:\n{ended.stdout}")
@@ -40,7 +40,7 @@ def wrk_throughput(ended):
 
 
 def wrk_percentiles_ms(ended):
-    """What bench/scripts/percentiles.lua printed."""
+    """Returns the percentiles that bench/scripts/percentiles.lua printed."""
     found = {f"p{at}": float(value) for at, value in re.findall(r"^percentile (\d+) ([\d.]+) ms", ended.stdout, re.M)}
     if not found:
         raise BenchError(f"wrk's script printed no percentiles:\n{ended.stdout}")

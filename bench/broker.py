@@ -1,4 +1,4 @@
-"""A NATS broker of several nodes with JetStream, the agents of a fleet that meet there, and runs that they make."""
+"""A NATS broker of several nodes with JetStream, the agents of a fleet that join it, and runs of that fleet."""
 
 import contextlib
 import json
@@ -11,13 +11,13 @@ import pinned
 
 NODES = 3
 UP_WITHIN_SEC = 60
-# So many agents start at the same time.
+# How many agents start at the same time.
 START_TOGETHER = 50
-# What the end of a run may take after its load: stragglers, the report, and machines that are busy.
+# The most that the end of a run may take after its load: late agents, the report, and busy machines.
 REPORT_WITHIN_SEC = 180
-# All held, a condition was broken, refused as evidence.
+# The exit codes of a measurement: all held, a condition was broken, refused as evidence.
 MEASURED = (0, 3, 4)
-# In namespaces of their own no process has these.
+# The ports in a network namespace, where no other process uses them.
 CLIENTS, ROUTES, MONITORS = 4222, 6222, 8222
 
 
@@ -29,7 +29,7 @@ class Node:
 
 
 class Broker:
-    """Its nodes, on this machine or on a host with a way to it."""
+    """The nodes of a broker, on this machine or on a host that `way` leads to."""
 
     def __init__(self, folder, way=(), host="127.0.0.1", count=NODES):
         self.folder, self.way, self.host = pathlib.Path(folder), list(way), host
@@ -37,12 +37,12 @@ class Broker:
         self.nodes = [self._start(number) for number in range(count)]
 
     def _ports(self, base, count):
-        """Known ones where no other process can have them, else free ones."""
+        """Returns fixed ports in a namespace of its own, else free ports."""
         return [base + number for number in range(count)] if self.way else [pinned.free_port() for _ in range(count)]
 
     @property
     def address(self):
-        """As --fleet and --join take it."""
+        """The value of --fleet and --join."""
         return ",".join(f"nats://{node.address}" for node in self.nodes)
 
     def _start(self, number):
@@ -65,7 +65,7 @@ class Broker:
         return "\n".join(lines) + "\n"
 
     def asked(self, node, page):
-        """A page of a node's monitoring, or nothing while it does not answer."""
+        """Returns a page of a node's monitoring, or None while the node does not answer."""
         argv = [*self.way, "curl", "--silent", "--fail", "--max-time", "2", f"{node.monitor}/{page}"]
         ended = subprocess.run(argv, capture_output=True, text=True, check=False)
         return json.loads(ended.stdout) if ended.returncode == 0 else None
@@ -78,13 +78,13 @@ class Broker:
         pages = [self.asked(node, "jsz") for node in self.nodes]
         if None in pages or len(pages) == 1:
             return None not in pages
-        # Only the leader knows the others.
+        # Only the leader reports the other nodes.
         leaders = [page["meta_cluster"] for page in pages if page.get("meta_cluster", {}).get("replicas")]
         return any(sum(one.get("current", False) and not one.get("offline") for one in leader["replicas"]) == len(pages) - 1
                    for leader in leaders)
 
     def stream_leader(self):
-        """The node that leads the stream of the run that is on, or nothing while there is none."""
+        """Returns the node that leads the stream of the current run, or None while there is none."""
         for node in self.nodes:
             page = self.asked(node, "jsz?streams=true&accounts=true") if node.process.poll() is None else None
             for account in (page or {}).get("account_details") or []:
@@ -94,7 +94,7 @@ class Broker:
         return None
 
     def kill(self, node):
-        """Ends a node as a machine that breaks does; the instant, in ns of CLOCK_MONOTONIC."""
+        """Kills a node, as a failing machine would. Returns the instant, in ns of CLOCK_MONOTONIC."""
         at = time.monotonic_ns()
         node.process.kill()
         node.process.wait()
@@ -113,7 +113,7 @@ class Broker:
 
 @contextlib.contextmanager
 def broker(folder, way=(), host="127.0.0.1", count=NODES):
-    """A broker that is up for as long as the block runs."""
+    """Runs a broker for as long as the block runs."""
     up = Broker(folder, way, host, count)
     try:
         up.wait()
@@ -123,7 +123,7 @@ def broker(folder, way=(), host="127.0.0.1", count=NODES):
 
 
 def repeated(count, one_run):
-    """(rows, failed) of so many runs: one that fails is named and not made again."""
+    """Makes `count` runs. Returns (rows, failed); a run that fails is reported and not repeated."""
     rows, failed = [], {}
     for number in range(1, count + 1):
         try:
@@ -138,7 +138,7 @@ def repeated(count, one_run):
 
 
 def awaited(what, is_there, within_sec=UP_WITHIN_SEC):
-    """What a check gives once it gives something."""
+    """Polls a check until it returns a true value. Returns that value."""
     deadline = time.monotonic() + within_sec
     while time.monotonic() < deadline:
         found = is_there()
@@ -149,14 +149,14 @@ def awaited(what, is_there, within_sec=UP_WITHIN_SEC):
 
 
 class Agents:
-    """Agents, each on its host or all on this one."""
+    """Agents, each on its own host or all on this one."""
 
     def __init__(self, folder, address, allow):
         self.folder, self.address, self.allow = pathlib.Path(folder), address, allow
         self.names, self.processes = [], []
 
     def start(self, ways, within_sec):
-        """Starts an agent for each way, and waits until all say that they wait for runs; not all at once."""
+        """Starts an agent for each way, in groups, and waits until all say that they wait for runs."""
         for first in range(0, len(ways), START_TOGETHER):
             group = [(f"agent-{number}", way) for number, way in enumerate(ways[first:first + START_TOGETHER], first + 1)]
             self.names += [name for name, _ in group]
@@ -179,7 +179,7 @@ class Agents:
         return "waits for runs" in text
 
     def close(self):
-        """Ends all of them, all at the same time."""
+        """Ends all agents at the same time."""
         for process in self.processes:
             process.terminate()
         for process in self.processes:
@@ -188,7 +188,7 @@ class Agents:
 
 @contextlib.contextmanager
 def agents(folder, address, ways, allow, within_sec=UP_WITHIN_SEC):
-    """Agents that wait for runs for as long as the block runs."""
+    """Runs agents that wait for runs, for as long as the block runs."""
     running = Agents(folder, address, allow)
     try:
         running.start(ways, within_sec)
@@ -198,7 +198,7 @@ def agents(folder, address, ways, allow, within_sec=UP_WITHIN_SEC):
 
 
 class Run:
-    """A run of the fleet that goes on."""
+    """A run of the fleet under way."""
 
     def __init__(self, folder, address, agents_count, load, way=()):
         self.folder = pathlib.Path(folder)
@@ -210,15 +210,15 @@ class Run:
                                             preexec_fn=pinned.end_with_parent)
 
     def file(self):
-        """Its run file, or nothing before there is one."""
+        """Returns its run file, or None before there is one."""
         return next(iter(self.folder.glob("*.plimsoll")), None)
 
     def said(self):
-        """What it wrote on standard error."""
+        """Returns what it wrote to standard error."""
         return (self.folder / "run.log").read_text(encoding="utf-8", errors="replace")
 
     def usage(self, limit_sec):
-        """Waits for the end; the kernel's account of it."""
+        """Waits for the end. Returns the resource usage as the kernel accounts it."""
         deadline = time.monotonic() + limit_sec
         while os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             if time.monotonic() > deadline:
@@ -231,19 +231,19 @@ class Run:
         return usage
 
     def document(self, limit_sec=REPORT_WITHIN_SEC):
-        """Waits for the end; its JSON document."""
+        """Waits for the end. Returns its JSON document."""
         if self.process.returncode is None:
             self.usage(limit_sec)
         return json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
 
     def close(self):
-        """Ends it if it goes on."""
+        """Ends it if it still runs."""
         pinned.stop(self.process)
 
 
 @contextlib.contextmanager
 def run(folder, address, agents_count, load, way=()):
-    """A run for as long as the block runs."""
+    """Makes a run for as long as the block runs."""
     going = Run(folder, address, agents_count, load, way)
     try:
         yield going

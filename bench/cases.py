@@ -1,4 +1,4 @@
-"""The one table of what the engine's cost is measured on, with the goals."""
+"""The cases on which the engine's CPU cost is measured, with their goals."""
 
 import dataclasses
 
@@ -10,7 +10,7 @@ DRIVERS = ("epoll", "io_uring")
 
 @dataclasses.dataclass(frozen=True)
 class Goal:
-    """Plimsoll's figure is at most this many times the peer's, or, for `p50_us`, at most this far from it."""
+    """Plimsoll's figure is at most `at_most` times the peer's; for `p50_us`, it differs by at most that many µs."""
 
     peer: str
     at_most: float
@@ -19,7 +19,7 @@ class Goal:
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One kind of load. What a field does to a command line is in `tools.py`."""
+    """One kind of load. `tools.py` turns its fields into command lines."""
 
     name: str
     title: str
@@ -63,8 +63,8 @@ BY_NAME = {case.name: case for case in CASES}
 
 
 def contenders(case, drivers):
-    """The peers that take part, and Plimsoll once for each driver; wrk's command line lets Plimsoll choose its driver, as
-    does the case that compares Plimsoll with itself."""
+    """Returns the peers that take part, and Plimsoll once for each driver. With wrk's command line, and in the case that compares
+    Plimsoll with itself, Plimsoll chooses its driver."""
     peers = [peer for peer in case.peers if tools.takes_part(peer)]
     if case.probed:
         return [*peers, "plimsoll"]

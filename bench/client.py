@@ -1,4 +1,4 @@
-"""A client under measurement: on its own core, in its own folder, CPU time and memory by the kernel's account."""
+"""A client under measurement: on its own core, in its own folder, with the kernel's account of its CPU time and memory."""
 
 import contextlib
 import dataclasses
@@ -10,13 +10,13 @@ import time
 
 import pinned
 
-# Linux makes the number of a process's CPU clock out of its id; this part means "all threads, from the scheduler".
+# Linux derives the number of a process's CPU clock from its id. This part of it means "all threads, from the scheduler".
 CPU_CLOCK_OF_PROCESS = 2
 
 
 @dataclasses.dataclass
 class Ended:
-    """What the kernel says of a client that has ended, and what the client said."""
+    """The kernel's account of a client that has ended, and the client's output."""
 
     returncode: int
     cpu_sec: float
@@ -27,7 +27,7 @@ class Ended:
 
 
 def status_kib(pid, field):
-    """A field of /proc/PID/status that counts KiB, or 0 when the process has gone."""
+    """Returns a field of /proc/PID/status in KiB, or 0 if the process has gone."""
     try:
         text = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -37,7 +37,7 @@ def status_kib(pid, field):
 
 
 def family(pid):
-    """A process and all that descend from it."""
+    """Returns a process and all its descendants."""
     found = [pid]
     for parent in found:
         with contextlib.suppress(OSError):
@@ -47,12 +47,12 @@ def family(pid):
 
 
 def cpu_sec_of(pid):
-    """CPU time so far of a process and all that descend from it, to the nanosecond, threads that ended included."""
+    """Returns the CPU time so far of a process and all its descendants, in nanosecond resolution, with threads that ended."""
     return sum(time.clock_gettime((~member << 3) | CPU_CLOCK_OF_PROCESS) for member in family(pid))
 
 
 class Running:
-    """A client that has been started."""
+    """A client that was started."""
 
     def __init__(self, argv, folder):
         self.name = pathlib.Path(argv[0]).name
@@ -63,26 +63,26 @@ class Running:
             self.process = pinned.start(argv, core, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
 
     def alive(self):
-        """Whether it still runs. Asked without collecting it: its usage is still to be read."""
+        """Whether it still runs. Does not reap it, because its usage is read later."""
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def cpu_sec(self):
-        """CPU time of its processes so far."""
+        """Returns the CPU time of its processes so far."""
         try:
             return cpu_sec_of(self.process.pid)
         except OSError as error:
             raise pinned.BenchError(f"{self.name} ended while it was measured: {self.said()}") from error
 
     def said(self):
-        """The end of what it printed, for an error."""
+        """Returns the end of its output, for an error."""
         texts = [(self.folder / name).read_text(encoding="utf-8", errors="replace") for name in ("stderr", "stdout")]
         return (texts[0].strip() or texts[1].strip())[-800:]
 
     def finish(self, limit_sec, accepted=(0,)):
-        """Waits for the end and takes the account.
+        """Waits for the end and reads the account.
 
-        A child starts its ru_maxrss at the resident size of this interpreter, from before exec. Below that floor the
-        figure is the interpreter's, so the last VmHWM seen while the child ran is taken instead.
+        A child starts its ru_maxrss at the resident size of this interpreter, from before exec. Up to that floor the figure is
+        the interpreter's, so the last VmHWM read while the child ran is used instead.
         """
         floor_kib, seen_kib = status_kib("self", "VmHWM"), 0
         deadline = time.monotonic() + limit_sec
@@ -103,7 +103,7 @@ class Running:
 
 @contextlib.contextmanager
 def running(argv, folder):
-    """A client for as long as the block runs; ended if it has not ended by itself."""
+    """Runs a client for as long as the block runs, and ends it if it has not ended by itself."""
     client = Running(argv, folder)
     try:
         yield client

@@ -1,42 +1,42 @@
-"""What each experiment must conclude, by the JSON of its `lab run`. Pure: no file, no process, no clock.
+"""The conclusions that each experiment must reach, from the JSON of its `lab run`. Pure: no file, no process, no clock.
 
-These are the conclusions that docs/experiments/NAME.md has in common with the report that the experiment repeats. A quick
-pass leaves runs out, and is asked only for what those that it makes can tell.
+The pages docs/experiments/NAME.md and the reports that the experiments repeat share these conclusions. A quick pass leaves runs out, and
+is only checked for the conclusions that its runs allow.
 """
 
 import re
 
-# A second Redis, and the third Tomcat against the first: by how much they must raise QPS at least.
+# By how much a second Redis, and three Tomcats instead of one, must raise QPS at least.
 REDIS_GAIN = 1.2
 TOMCAT_GAIN = 1.5
-# The switches of filters-ablation that are no caches.
+# The switches of filters-ablation that are not caches.
 FILTERS = ("perf", "log", "whitelist")
-# How many times as much the last step of fixing the filters must carry as the service did when it was found.
+# The gain of the last step of fixing the filters over the service as it was found, at least.
 FIXED_GAIN = 4.0
 
 
 def of(name, document, quick):
-    """[(what must hold and what was found, whether it holds)] of an experiment; nothing of one that left no document."""
+    """Returns [(the condition and what was found, whether it holds)] of an experiment; empty without a document."""
     return BY_NAME[name](document, quick) if document else []
 
 
 def said(document, pattern):
-    """The first of the sentences about all rows that matches, or nothing."""
+    """Returns the first sentence about all rows that matches, or None."""
     return next((one for one in document.get("conclusions") or [] if re.search(pattern, one)), None)
 
 
 def sentence(document, what, pattern):
-    """A conclusion that is one of those sentences."""
+    """Returns a conclusion that holds if one of those sentences matches."""
     return what, said(document, pattern) is not None
 
 
 def run(document, name):
-    """What came of a plan: the file's own or a variant's, by the name alone. Nothing where it was not made."""
+    """Returns the run of a plan, the file's own or a variant's, by its name; {} if it was not made."""
     return next((one for one in document["runs"] if one["name"].rsplit("/", 1)[-1] == name), {})
 
 
 def asked(document, quick, *names):
-    """Whether a pass makes these runs: a whole one does, a quick one where none of them is left out."""
+    """Whether a pass makes these runs: a whole pass makes all, a quick one leaves some out."""
     return not quick or all(run(document, name) for name in names)
 
 
@@ -46,7 +46,7 @@ def words(named):
 
 
 def limited(document, name, limit, where):
-    """A conclusion about what limits one run. What the verdict does not tell apart from that is shown, and is not enough."""
+    """Returns a conclusion about the limit of one run. Limits that the verdict does not separate from it are shown, and do not count."""
     found = run(document, name)
     first = words(found["found"]) if found.get("found") else "not measured"
     shown = ", not separated from ".join([first, *map(words, found.get("also") or [])])
@@ -54,27 +54,27 @@ def limited(document, name, limit, where):
 
 
 def quotient(value, other):
-    """One over the other; nothing where one of them is not known."""
+    """Returns the ratio; None if a value is not known."""
     return value / other if value and other else None
 
 
 def at_least(what, ratio, least):
-    """A conclusion about a ratio."""
+    """Returns a conclusion about a ratio."""
     return f"{what}, at least ×{least}: {times(ratio)}", ratio is not None and ratio >= least
 
 
 def times(ratio):
-    """A ratio as text."""
+    """Formats a ratio."""
     return "not measured" if ratio is None else f"×{ratio:.2f}"
 
 
 def gain(document, name, base):
-    """The QPS of a run over that of another."""
+    """Returns the QPS of a run over that of another."""
     return quotient(run(document, name).get("throughput_per_sec"), run(document, base).get("throughput_per_sec"))
 
 
 def cpu_vs_bandwidth(document, quick):
-    """The four rules; the last needs two sizes of answer on one machine whose link is full."""
+    """Checks the four rules; the last one needs two response sizes on one machine whose link is full."""
     rules = [
         ("more cores raise QPS where the CPU is full", r"^Where the CPU is full .* throughput grows with the cores"),
         ("more cores do not where the link is full", r"^Where the link is full, more cores do not raise throughput"),
@@ -88,13 +88,13 @@ def cpu_vs_bandwidth(document, quick):
 
 
 def compared(document, name, against):
-    """A run set against another, or nothing."""
+    """Returns a run compared with another; {} if the document has no such comparison."""
     of_one = [one["runs"] for one in document["comparisons"] if one["against"] == against]
     return next((one for runs in of_one for one in runs if one["name"] == name), {})
 
 
 def api_vs_native(document, _quick):
-    """How far gin is from net/http with and without its middlewares, and that the profile names the dearest."""
+    """Checks how far gin is from net/http with and without its middlewares, and that the profile names the most expensive one."""
     ratios = [(compared(document, name, "net-http").get("best") or {}).get("throughput_ratio")
               for name in ("api-vs-native", "without-middlewares")]
     whole, bare = ratios
@@ -109,12 +109,12 @@ def api_vs_native(document, _quick):
 
 
 def named(text, label):
-    """Whether a sentence about a list of rows has this one in it."""
+    """Whether a sentence about a list of rows names this one."""
     return None not in (text, label) and re.search(rf"(?:: |, ){re.escape(label)} \(", text) is not None
 
 
 def two_apis(document, _quick):
-    """What doubles and what does not, the balance between, and the pool that is behind it."""
+    """Checks what doubles and what does not, the break-even between them, and that each API has a pool."""
     doubled = said(document, r" through web double what one carries: ")
     short = said(document, r" through web do not double what one carries: ")
     rows = {round(one["held_ms"]): one for one in document.get("rows") or [] if one["held_ms"] is not None}
@@ -134,13 +134,13 @@ def two_apis(document, _quick):
 
 
 def everything_on(ledger):
-    """QPS of the combination with most switches on."""
+    """Returns the QPS of the combination with the most switches on."""
     return max(ledger["cells"], key=lambda cell: len(cell["on"]))["throughput_per_sec"] if ledger["cells"] else None
 
 
 def filters_ablation(document, quick):
-    """What to fix first, and what the steps of fixing came to. A quick pass runs each combination once, so that nothing separates
-    the log from the record."""
+    """Checks what to fix first, and the gain of all fixes. A quick pass runs each combination once, so that it cannot separate the log
+    from the record."""
     ledgers = {one["state"]: one for one in (document.get("switches") or {}).get("ledgers", [])}
     nothing = {"order": [], "cells": []}
     found, last = (ledgers.get(state, nothing) for state in ("filters-ablation", "4-log-batched-200"))
@@ -155,7 +155,7 @@ def filters_ablation(document, quick):
 
 
 def tiers_100k(document, quick):
-    """What limits the rows that the report turns on, how tiers scale, and the machines for the target."""
+    """Checks the limits of the important rows, how tiers scale, and the machines for the target."""
     found = [
         limited(document, "4-nginx1-tomcat4", "bandwidth", "web1"),
         limited(document, "6-redis1", "cpu", "redis1"),

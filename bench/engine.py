@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One case of the table in cases.py: CPU a request of Plimsoll and its peers, in interleaved rounds."""
+"""One case of the table in cases.py: CPU time per request of Plimsoll and its peers, in interleaved rounds."""
 
 import contextlib
 
@@ -13,12 +13,12 @@ import servers
 import steady
 import tools
 
-# So many connections leave so many ports waiting for their end that the next client would not find enough.
+# From this many connections on, ports in TIME_WAIT would leave too few for the next client.
 FRESH_SERVER_FROM = 5000
 
 
 def one_run(case, nginx, contender, seconds):
-    """One contender for one round, as a row of figures."""
+    """Runs one contender for one round. Returns a row of figures."""
     asked = steady.asked_sec(case.connections, seconds)
     argv = tools.command(contender, case, nginx.url(case.site, case.path), asked)
     ours = contender.startswith("plimsoll")
@@ -36,14 +36,14 @@ def one_run(case, nginx, contender, seconds):
 
 @contextlib.contextmanager
 def server(case):
-    """nginx, seen to answer as the case means it."""
+    """Runs nginx, after checking that it answers as the case expects."""
     with servers.nginx() as nginx:
         nginx.require_answer(case.site, case.path, "POST" if case.post else "GET", case.answer_bytes)
         yield nginx
 
 
 def runs(case, contenders, options):
-    """All rounds: against one nginx, or each against its own where ports are short."""
+    """Runs all rounds: against one nginx, or each against its own if ports are short."""
     if case.connections >= FRESH_SERVER_FROM:
         def measure(contender):
             with server(case) as nginx:
@@ -54,14 +54,14 @@ def runs(case, contenders, options):
 
 
 def commands(case, contenders, options):
-    """The command line of each contender, as it is printed."""
+    """Returns the command line of each contender, as it is printed."""
     url = f"{servers.SCHEMES[case.site]}://127.0.0.1:PORT{case.path}"
     asked = steady.asked_sec(case.connections, options.seconds)
     return {name: tools.shown(tools.command(name, case, url, asked)) for name in contenders}
 
 
 def measure():
-    """The rounds of one case, then its table."""
+    """Runs the rounds of one case, then prints its table."""
     parser = results.arguments(__doc__, rounds=5, seconds=5, drivers=",".join(cases.DRIVERS))
     parser.add_argument("case", choices=list(cases.BY_NAME), help="name of a case")
     options = parser.parse_args()

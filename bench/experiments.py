@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every experiment of the lab, a quick pass of each: does it end by itself and in time, and conclude what it must?
+"""A quick pass of every experiment of the lab: does it end by itself and in time, and reach the conclusions that it must?
 
-`lab/experiments/NAME.toml` is what docs/experiments/NAME.md tells of. A quick pass is for seeing that all of it works; the
-figures on those pages are from whole ones.
+docs/experiments/NAME.md describes `lab/experiments/NAME.toml`. A quick pass only checks that all of it works; the figures on those
+pages are from whole passes.
 """
 
 import json
@@ -17,13 +17,13 @@ import scenarios
 
 FOLDER = pinned.ROOT / "lab" / "experiments"
 LIMITS_SEC = {True: 120, False: 600}
-# 0: as expected. 3: a verdict that the file does not expect, which is reported with it. Whether the experiment says what it is
-# there to say is asked for itself.
+# 0: as expected. 3: a verdict that the file does not expect, which is reported with it. Whether the experiment reaches its
+# conclusions is checked separately.
 ENDED_WELL = (0, 3)
 
 
 def experiments():
-    """Their names."""
+    """Returns the names of the experiments."""
     found = sorted(path.stem for path in FOLDER.glob("*.toml"))
     if not found:
         raise pinned.BenchError(f"{FOLDER} holds no experiments")
@@ -34,7 +34,7 @@ def experiments():
 
 
 def made(name, quick, out):
-    """One run: its exit code, the seconds that it took, its document, and what it must conclude."""
+    """Makes one run. Returns its exit code, its time in seconds, its document, and its conclusions."""
     argv = [pinned.require_plimsoll(), "lab", "run", name, "--json", "--out", out] + (["--quick"] if quick else [])
     began = time.monotonic()
     try:
@@ -49,18 +49,18 @@ def made(name, quick, out):
 
 
 def holds(run):
-    """How many conclusions hold, and of how many."""
+    """Returns how many conclusions hold, and how many there are."""
     return sum(1 for _, met in run["conclusions"] if met), len(run["conclusions"])
 
 
 def is_met(run, quick):
-    """True if it ended well and in time, and concluded all that it must."""
+    """True if it ended well and in time, and all its conclusions hold."""
     held, asked = holds(run)
     return run["code"] in ENDED_WELL and run["seconds"] <= LIMITS_SEC[quick] and 0 < asked == held
 
 
 def row(run, quick):
-    """A line of the table."""
+    """Returns a row of the table."""
     held, asked = holds(run)
     hold = f"{held} of {asked}" if 0 < asked == held else f"**{held} of {asked}**"
     return [run["name"], f"{run['seconds']:.0f} s", f"{LIMITS_SEC[quick]} s", str(run["code"]), hold,
@@ -68,7 +68,7 @@ def row(run, quick):
 
 
 def case_row(case):
-    """A line of the table of what came of each plan of an experiment."""
+    """Returns a row of the table of an experiment's runs."""
     throughput = case["throughput_per_sec"]
     expected = {None: "–", True: "right"}.get(case["right"]) or f"**{scenarios.words(case['expected'])}**"
     return [case["name"], "–" if throughput is None else f"{throughput:,.0f}", scenarios.words(case["found"]),
@@ -76,7 +76,7 @@ def case_row(case):
 
 
 def shown(run):
-    """What an experiment concluded, in Plimsoll's words too, and what came of each of its plans."""
+    """Returns an experiment's conclusions, also in Plimsoll's words, and the table of its runs."""
     text = f"### {run['name']}\n\n"
     if run["document"] is None:
         return text + f"It printed nothing, with exit code {run['code']}.\n\n"
@@ -87,7 +87,7 @@ def shown(run):
 
 
 def measure():
-    """All of them; then the table and what each concluded."""
+    """Makes all experiments, then the table and the conclusions of each."""
     options = results.arguments(__doc__.splitlines()[0], whole=0).parse_args()
     done = results.measured_before("experiments", options)
     if done is not None:

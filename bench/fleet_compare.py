@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One load from several machines, as each tool makes and reports it, next to what the target saw.
+"""One load from several machines, as each tool makes and reports it, next to what the target recorded.
 
 The job is an even rate for some seconds from three generators, each a network namespace with an address of its own, against
 `bench/recorder`, whose service times are log-normal and the same in each run. The tools: Plimsoll's fleet with a broker of three nodes;
@@ -7,12 +7,12 @@ Locust with a master and workers, a FastHttpUser with `constant_throughput(1)` f
 each generator, started by a loop (over ssh it takes longer), and `vegeta report` of all result files; k6 with a process on each
 generator, started the same way, each with its segment of one test. Rounds are interleaved.
 
-Truth: requests that came from the generators, the rate of the first second and of the first five, percentiles of the service time by nearest
-rank, and the time from the first request of the first generator to the first of the last. Reported: what the tool prints. Requests wait
-for nothing here, so service time and latency differ by the way and by the tool's own delay only.
+Truth: the requests that came from the generators, their rate in the first second and in the first five, percentiles of the service
+time by nearest rank, and the time from the first request of the first generator to that of the last. Reported: what the tool prints.
+Requests do not queue here, so service time and latency differ only by the network and the tool's own delay.
 
-k6 has a summary for each process: the counts are added up, and of the percentiles, which cannot be merged, the mean is taken; its
-summary has no rate of the first seconds.
+k6 prints a summary for each process: the counts are added up. Percentiles cannot be merged, so their mean is used. The summary has no
+rate of the first seconds.
 
 The tools are looked for on the PATH and in ~/go/bin: `pip install locust==2.47.0`, `go install
 github.com/tsenart/vegeta/v12@v12.13.0`, and k6 of scripts/setup.sh. A tool that is not installed is left out, and the table says so.
@@ -30,12 +30,12 @@ import results
 import rounds
 import truth
 
-# Of the service time: p50, p99 and p99.9 are 50, 257 and 422 ms.
+# The service time: p50, p99 and p99.9 are 50, 257 and 422 ms.
 MEDIAN_MS, SIGMA = 50, 0.7
 
 
 def one_run(machines, name, options):
-    """One tool against a target that writes down the truth."""
+    """Runs one tool against a target that records the truth."""
     server = machines.server
     peers = {host.address for host in machines.generators}
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
@@ -54,12 +54,12 @@ def one_run(machines, name, options):
 
 
 def middle(rows, name, figure):
-    """Median of a tool's rounds."""
+    """Returns the median of a tool's rounds."""
     return rounds.median(rows, name, figure)
 
 
 def load_table(rows, names, options):
-    """What the target got, and what the tools say of it."""
+    """What the target received, and what the tools report."""
     lines = [[name, judge.cell(middle(rows, name, "at_target"), 0), judge.cell(middle(rows, name, "reported"), 0),
               judge.cell(max(rounds.of(rows, name, "error_count"), default=None), 0), judge.cell(middle(rows, name, "first_second"), 0),
               judge.cell(middle(rows, name, "first_rate"), 1), judge.cell(middle(rows, name, "reported_first_rate"), 1),
@@ -83,7 +83,7 @@ def latency_table(rows, names):
 
 
 def goals(rows, ours):
-    """Lines, and whether all are met."""
+    """Returns a line for each goal, and whether all are met."""
     counts, apart = rounds.of(rows, ours, "error_count"), rounds.of(rows, ours, "apart_ms")
     if not counts:
         return f"- **not measured**: {ours}\n", False
@@ -93,7 +93,7 @@ def goals(rows, ours):
 
 
 def render(rows, failed, options):
-    """The tables, the goals, and what is missing."""
+    """Returns the tables and the goals, and whether all goals are met."""
     names = list(generators.TOOLS)
     text = (f"## {options.rate} requests/s for {options.seconds} s from {options.generators} generators, medians of {options.rounds} "
             f"rounds\n\n{load_table(rows, names, options)}\n{latency_table(rows, names)}\n")
@@ -102,7 +102,7 @@ def render(rows, failed, options):
 
 
 def measure():
-    """Interleaved rounds of all tools, then the tables."""
+    """Measures interleaved rounds of all tools, then makes the tables."""
     options = results.arguments(__doc__.splitlines()[0], rounds=5, rate=600, seconds=20, generators=3).parse_args()
     truth.build()
     pinned.raise_descriptor_limit()

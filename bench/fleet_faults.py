@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""A node of the broker is killed in the middle of a run: what becomes of the frames and of the load.
+"""A node of the broker is killed in the middle of a run: what happens to the frames and to the load.
 
-A broker of three nodes, some agents, an even rate against `bench/recorder`. The node that leads the stream of the run gets
-SIGKILL; with `--kills 2` it comes back with its store, and the next leader is killed, too. Before the next run all are back.
-Counted by the target: all requests, and those of the seconds before and after the kill. Read from the run file: frames that are
-missing or doubled, and each 20 ms how many are committed; the longest time without a new one is the gap of delivery (without a
-fault it is about a second, the time of a frame).
+A broker of three nodes, some agents, and an even rate against `bench/recorder`. The node that leads the stream of the run gets SIGKILL.
+With `--kills 2` it comes back with its store, and the next leader is killed, too. All nodes are back before the next run.
+The target counts all requests, and those of the seconds before and after the kill. The run file shows missing and doubled frames, and is
+read every 20 ms for the number of committed frames. The longest time without a new frame is the gap of delivery; without a fault it is
+about a second, the time of a frame.
 
     python3 bench/fleet_faults.py [--runs 10] [--agents 3] [--rate 1000] [--seconds 24] [--kills 1]
 """
@@ -22,7 +22,7 @@ import pinned
 import results
 import truth
 
-# The kill comes so long after the first request, and the rate is compared over so many seconds on both sides.
+# When the kill comes after the first request, and over how many seconds on both sides of it the rates are compared.
 KILL_AFTER_SEC = 8
 WINDOW_SEC = 5
 GOAL_RATE = 0.001
@@ -30,7 +30,7 @@ POLL_SEC = 0.02
 
 
 class Commits(threading.Thread):
-    """Watches how many frames the run file holds, until the run ends."""
+    """Samples how many frames the run file holds, until the run ends."""
 
     def __init__(self, run):
         super().__init__(daemon=True)
@@ -38,7 +38,7 @@ class Commits(threading.Thread):
         self.start()
 
     def run(self):
-        """A row each time that there are more."""
+        """Adds a row each time that there are more frames."""
         while self.run_.process.returncode is None:
             file = self.run_.file()
             found = frames.count(file) if file else 0
@@ -47,28 +47,28 @@ class Commits(threading.Thread):
             time.sleep(POLL_SEC)
 
     def gap_sec(self):
-        """The longest time without a new frame."""
+        """Returns the longest time without a new frame."""
         instants = [at for at, _ in self.seen]
         return max((later - at) / 1e9 for at, later in zip(instants, instants[1:]))
 
 
 def run_ended(commits):
-    """An error if the run has ended by itself."""
+    """Raises an error if the run has ended by itself."""
     if commits.run_.process.poll() is not None:
         raise pinned.BenchError(f"the run ended before the fault: {commits.run_.said()[-500:]}")
 
 
 def kill_leader(commits, up):
-    """Kills the node that leads the stream in the middle of the load; (instant, name)."""
+    """Kills the node that leads the stream in the middle of the load. Returns (node, instant)."""
     broker.awaited("frames in the run file", lambda: commits.seen or run_ended(commits))
-    # The first frame is there a second after the first request.
+    # The first frame comes a second after the first request.
     time.sleep(KILL_AFTER_SEC - 1)
     node = broker.awaited("a leader of the stream", up.stream_leader)
     return node, up.kill(node)
 
 
 def around(seen, killed, rate):
-    """Rates in the seconds after the kill over that before and over that asked for, and the worst single second after it."""
+    """Returns the rate after the kill over the rate before and over the offered rate, and the worst single second after the kill."""
     second = 1_000_000_000
     before = seen.between(killed - WINDOW_SEC * second, killed)
     after = seen.between(killed, killed + WINDOW_SEC * second)
@@ -77,7 +77,7 @@ def around(seen, killed, rate):
 
 
 def one_run(up, options):
-    """One run with one kill."""
+    """Makes one run with its kills."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, truth.recorder(folder) as recorder:
         load = [f"http://{recorder.address}/", "-R", options.rate, "-d", f"{options.seconds}s", "-t", 1]
         with broker.run(folder, up.address, options.agents, load) as run:
@@ -102,12 +102,12 @@ def one_run(up, options):
 
 
 def is_exact(row):
-    """Every frame is there once, and its requests are those that the target counted."""
+    """Whether every frame is there once, with the requests that the target counted."""
     return row["missing"] == row["doubled"] == row["lost_agents"] == 0 and row["sent"] == row["at_target"]
 
 
 def render(rows, options):
-    """A row for each run, then the goals."""
+    """Returns a row for each run, then the goals."""
     lines = [[number, row["node"], f"{row['at_target']:,}", f"{row['sent']:,}", row["missing"], row["doubled"],
               f"{row['gap_sec']:.1f}", f"{row['rate_ratio'] - 1:+.3%}", f"{row['asked_ratio'] - 1:+.3%}",
               f"{row['worst_second_ratio'] - 1:+.1%}"]
@@ -125,7 +125,7 @@ def render(rows, options):
 
 
 def measure():
-    """All runs on one broker, then the table."""
+    """Makes all runs on one broker, then the table."""
     options = results.arguments(__doc__.splitlines()[0], runs=10, agents=3, rate=1000, seconds=24, kills=1).parse_args()
     truth.build()
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, broker.broker(folder) as up:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How close together the agents of a fleet begin, and whether their merged percentiles are those of one recorder.
+"""How close together the agents of a fleet begin, and whether their merged percentiles equal those of one recorder.
 
-Each agent has a network namespace and a monotonic clock of its own, up to five hours from the others (time namespaces). The broker
-of three nodes, the conductor and `bench/recorder` are behind the bridge, in another namespace. The target answers after a time that
-is drawn from a log-normal distribution, long enough that the way to it is small against the resolution of the histograms.
+Each agent has a network namespace and a monotonic clock of its own, up to five hours from the others (time namespaces). The broker of
+three nodes, the conductor and `bench/recorder` are behind the bridge, in another namespace. The target's response times are log-normal,
+and long enough that the network delay is small against the resolution of the histograms.
 
-Start: the first connection of each agent, and its first request, as the target saw them. Of an even rate an agent's first request
-is due up to agents / rate seconds after the step began, by its number. Percentiles: of the service time, at the target from the
-request's arrival to its answer, by nearest rank; in the run file from sending to the answer, all frames merged.
+Start: the first connection and the first request of each agent, as the target recorded them. At an even rate, an agent's first request is
+due up to agents / rate seconds after the step began, by its number. Percentiles of the service time: at the target from the arrival of the
+request to its answer, by nearest rank; in the run file from sending to the answer, over all frames merged.
 
     python3 bench/fleet_start.py [--runs 10] [--agents 8] [--rate 1000] [--seconds 20]
 """
@@ -26,13 +26,13 @@ import truth
 
 GOAL_APART_MS = 10
 PORT = 8000
-# Of the service time: p50, p99 and p99.9 are 1.5, 3.4 and 4.4 s.
+# The service time: p50, p99 and p99.9 are 1.5, 3.4 and 4.4 s.
 MEDIAN_MS, SIGMA = 1500, 0.35
 PERCENTILES = (50, 99, 99.9)
 
 
 def one_run(machines, address, options):
-    """One run: what the target saw, and what Plimsoll reports."""
+    """Makes one run. Returns what the target recorded, and what Plimsoll reports."""
     server = machines.server
     generators = {host.address for host in machines.generators}
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
@@ -55,12 +55,12 @@ def one_run(machines, address, options):
 
 
 def off_ms(row, at, kind="service_ms"):
-    """How far a merged percentile is from the target's."""
+    """Returns how far a merged percentile is from the target's."""
     return row[kind][at] - row["target_ms"][at]
 
 
 def start_table(rows):
-    """A row for each run."""
+    """Returns a row for each run."""
     lines = [[number, f"{row['connections_apart_ms']:.2f}", f"{row['requests_apart_ms']:.2f}", f"{row['reported_ms']:.2f}",
               f"{row['reported_max_ms']:.2f}", f"{row['at_target']:,}", f"{row['sent']:,}"] for number, row in enumerate(rows, 1)]
     return judge.markdown(["run", "first connections apart, ms", "first requests apart, ms", "reported, ms", "reported at most, ms",
@@ -68,7 +68,7 @@ def start_table(rows):
 
 
 def percentile_table(rows):
-    """A row for each percentile."""
+    """Returns a row for each percentile."""
     lines = []
     for at in PERCENTILES:
         true = statistics.median(row["target_ms"][at] for row in rows)
@@ -80,7 +80,7 @@ def percentile_table(rows):
 
 
 def render(rows, options):
-    """The tables, then the goals."""
+    """Returns the tables, then the goals."""
     apart = max(row["connections_apart_ms"] for row in rows)
     within = [all(abs(off_ms(row, at)) <= row["target_ms"][at] * frames.RESOLUTION for at in PERCENTILES) for row in rows]
     exact = sum(row["sent"] == row["at_target"] and row["agents_seen"] == options.agents for row in rows)
@@ -94,7 +94,7 @@ def render(rows, options):
 
 
 def measure():
-    """All runs with the same machines, then the tables."""
+    """Makes all runs with the same machines, then the tables."""
     options = results.arguments(__doc__.splitlines()[0], runs=10, agents=8, rate=1000, seconds=20).parse_args()
     truth.build()
     pinned.raise_descriptor_limit()

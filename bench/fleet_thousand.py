@@ -41,7 +41,7 @@ UP_WITHIN_SEC = 300
 
 
 def memory_bytes(pids):
-    """Proportional share of memory, of all these processes."""
+    """Returns the proportional set size of all these processes."""
     total = 0
     for pid in pids:
         text = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
@@ -50,7 +50,7 @@ def memory_bytes(pids):
 
 
 def cpu_sec(processes):
-    """CPU time so far, of all these processes."""
+    """Returns the CPU time so far of all these processes."""
     return sum(client.cpu_sec_of(process.pid) for process in processes)
 
 
@@ -66,14 +66,14 @@ class Spent:
         return time.monotonic(), cpu_sec(nodes), cpu_sec(self.fleet.processes)
 
     def cores(self):
-        """(nodes, agents) in cores, since it was made."""
+        """Returns (nodes, agents) in cores, since this object was made."""
         (began, *before), (now, *after) = self.began, self._now()
         return [(later - earlier) / (now - began) for earlier, later in zip(before, after)]
 
 
 @dataclasses.dataclass
 class Made:
-    """What the agents made: requests, frames where they are known, and when the load ended (ns of CLOCK_MONOTONIC)."""
+    """What the agents made: requests, frames if they are known, and when the load ended (ns of CLOCK_MONOTONIC)."""
 
     requests: int
     frames: int | None
@@ -81,7 +81,7 @@ class Made:
 
 
 def before_exec():
-    """On machines of their own the agents would take no time from the conductor."""
+    """Lowers the priority: on machines of their own the agents would take no time from the conductor."""
     pinned.end_with_parent()
     os.nice(AGENTS_NICE)
 
@@ -98,7 +98,7 @@ class Simulated:
             raise pinned.BenchError(f"the agents did not come: {pathlib.Path(log.name).read_text(encoding='utf-8')[-400:]}")
 
     def made(self, recorder):
-        """Ends them; what they say that they made, and not the recorder, which has seen nothing."""
+        """Ends the agents. Returns what they report, because the recorder has received no request."""
         del recorder
         out, _ = self.processes[0].communicate(timeout=UP_WITHIN_SEC)
         *said, last = out.splitlines()
@@ -110,7 +110,7 @@ class Simulated:
 
 @contextlib.contextmanager
 def simulated(folder, address, count):
-    """Agents without generators for as long as the block runs."""
+    """Runs agents without generators for as long as the block runs."""
     if not SIMULATED.exists():
         raise pinned.BenchError(f"{SIMULATED} is missing; run cargo build --release --locked --workspace --examples")
     with open(folder / "agents.log", "w", encoding="utf-8") as log:
@@ -128,20 +128,20 @@ class Real:
         self.processes = agents.processes
 
     def made(self, recorder):
-        """What the target saw."""
+        """Returns what the target recorded."""
         seen = recorder.truth()
         return Made(len(seen), None, seen.ended)
 
 
 @contextlib.contextmanager
 def real(folder, address, count):
-    """Real agents for as long as the block runs."""
+    """Runs real agents for as long as the block runs."""
     with broker.agents(folder, address, [()] * count, "127.0.0.1", within_sec=UP_WITHIN_SEC) as agents:
         yield Real(agents)
 
 
 def figures(run, made, spent, usage, ended, options):
-    """What is known once a run is over."""
+    """Returns the figures of a run that is over."""
     file, document = run.file(), run.document()
     nodes, agents = spent
     start = document["fleet"][0]
@@ -159,9 +159,9 @@ def figures(run, made, spent, usage, ended, options):
 
 
 def one_run(folder, up, fleet, count, options):
-    """One run of all agents."""
+    """Makes one run of all agents."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-", dir=folder) as own, truth.recorder(own) as recorder:
-        # At least one connection for each agent: one without gets no share.
+        # At least one connection for each agent, because an agent without one gets no share.
         load = [f"http://{recorder.address}/", "-R", count * options.each, "-d", f"{options.seconds}s", "-t", 1, "-c", count]
         with broker.run(own, up.address, count, load) as run:
             broker.awaited("frames in the run file", lambda: run.process.poll() is not None or run.file() and frames.count(run.file()),
@@ -175,7 +175,7 @@ def one_run(folder, up, fleet, count, options):
 
 
 def one_size(count, options):
-    """A broker, so many agents, one run."""
+    """Starts a broker and `count` agents, and makes one run."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, broker.broker(folder) as up:
         began = time.monotonic()
         start = real if options.real else simulated
@@ -187,7 +187,7 @@ def one_size(count, options):
 
 
 def goals(row):
-    """{goal: whether it is met} of one size."""
+    """Returns {goal: whether it is met} of one size."""
     return {"all agents, each frame once, as many requests as were made":
             row["took_part"] == row["agents"] and row["missing"] == row["doubled"] == row["lost"] == 0
             and row["sent"] == row["made"] and row["frames"] == row["frames_made"],
@@ -197,7 +197,7 @@ def goals(row):
 
 
 def render(rows, failed):
-    """A row for each size, then the goals of the largest."""
+    """Returns a row for each size, then the goals of the largest."""
     lines = [[row["agents"], f"{row['took_part']} ({row['lost']} lost)", f"{row['frames']:,}", f"{row['frame_bytes']:.0f}",
               row["missing"], row["doubled"], f"{row['made']:,}", f"{row['sent']:,}", f"{row['conductor_cores']:.2f}", f"{row['conductor_bytes'] / 2**20:.0f}",
               f"{row['nodes_cores']:.2f}", f"{row['agents_cores']:.2f}", f"{row['agent_bytes'] / 2**20:.1f}",
@@ -214,7 +214,7 @@ def render(rows, failed):
 
 
 def measure():
-    """Each size, until one cannot be run."""
+    """Measures each size."""
     parser = results.arguments(__doc__.splitlines()[0], agents="100,200,500,1000", seconds=60, each=50)
     parser.add_argument("--real", action="store_true", help="a process with a real engine for each agent")
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""What a run file of a fleet holds, read without Plimsoll: counts, gaps, rates and merged percentiles."""
+"""Reads a run file of a fleet without Plimsoll: counts, gaps, rates and merged percentiles."""
 
 import contextlib
 import json
@@ -8,13 +8,13 @@ import sqlite3
 import hdr
 import pinned
 
-# Three significant digits: a value shares its place with others that differ by less than this.
+# Three significant digits: values that differ by less than this share a bucket.
 RESOLUTION = 1 / 1024
 
 
 @contextlib.contextmanager
 def opened(file):
-    """The file, to read; it may still be written."""
+    """Opens the file read-only; it may still be written."""
     connection = sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=10)
     try:
         yield connection
@@ -23,7 +23,7 @@ def opened(file):
 
 
 def count(file):
-    """Frames that are committed; 0 while there is no table yet."""
+    """Returns the number of committed frames; 0 while there is no table yet."""
     try:
         with opened(file) as run:
             return run.execute("SELECT count(*) FROM frame").fetchone()[0]
@@ -32,7 +32,7 @@ def count(file):
 
 
 def totals(file):
-    """Requests by what became of them, over all frames."""
+    """Returns the requests by outcome, over all frames."""
     with opened(file) as run:
         row = run.execute("SELECT count(*), sum(intended), sum(sent), sum(completed) FROM frame").fetchone()
         failed = [json.loads(text or "{}") for (text,) in run.execute("SELECT failed FROM frame")]
@@ -40,7 +40,7 @@ def totals(file):
 
 
 def bytes_each(file):
-    """The mean size of a frame's histograms as they are stored, which is nearly all of a frame."""
+    """Returns the mean size of a frame's stored histograms, which are nearly all of a frame."""
     with opened(file) as run:
         columns = [name for _, name, kind, *_ in run.execute("PRAGMA table_info(frame)") if kind == "BLOB"]
         sizes = " + ".join(f"coalesce(length({name}), 0)" for name in columns)
@@ -48,7 +48,7 @@ def bytes_each(file):
 
 
 def missing(file):
-    """Holes: a worker's frame that does not begin where the one before it ended, or the first of a worker that is not its interval 0."""
+    """Counts holes: a worker's frame that does not begin where the one before it ended, or a first frame that is not interval 0."""
     with opened(file) as run:
         rows = run.execute("SELECT step, worker, interval, began_ns, ended_ns FROM frame WHERE request = 0 "
                            "ORDER BY step, worker, began_ns").fetchall()
@@ -61,14 +61,14 @@ def missing(file):
 
 
 def doubled(file):
-    """Frames that are there more than once."""
+    """Counts the frames that are there more than once."""
     with opened(file) as run:
         keys = run.execute("SELECT step, worker, interval, request, phase FROM frame").fetchall()
     return len(keys) - len(set(keys))
 
 
 def rate(file, seconds):
-    """Requests per second that the frames of the first seconds say were sent: those whose middle is in that time."""
+    """Returns requests sent per second, from the frames whose middle is in the first `seconds`."""
     with opened(file) as run:
         began, = run.execute("SELECT min(began_ns) FROM frame").fetchone()
         end = began + round(seconds * 1e9)
@@ -80,15 +80,15 @@ class Percentiles:
     """Percentiles of all frames together."""
 
     def __init__(self, file, column):
-        """`column` is `latency` (from the instant that was planned) or `service` (from the instant of sending)."""
+        """`column` is `latency` (from the planned instant) or `service` (from the instant of sending)."""
         with opened(file) as run:
-            # Where both are the same for each request of a frame, `latency` stands for both.
+            # If both are the same for each request of a frame, only `latency` is stored.
             rows = run.execute(f"SELECT coalesce({column}, latency) FROM frame")
             self.counts = sorted(hdr.merged(blob for (blob,) in rows).items())
         self.total = sum(number for _, number in self.counts)
 
     def __call__(self, percentile):
-        """By nearest rank, in ms: the lowest value of the place in which it is."""
+        """Returns a percentile in ms, by nearest rank: the lowest value of its bucket."""
         rank = max(math.ceil(percentile / 100 * self.total), 1)
         for value, number in self.counts:
             rank -= number

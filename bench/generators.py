@@ -1,4 +1,4 @@
-"""Load generators of several machines as `fleet_compare.py` runs them: one job, and what each tool reports of it."""
+"""Load generators of several machines, as `fleet_compare.py` runs them: one job, and what each tool reports of it."""
 
 import contextlib
 import csv
@@ -13,10 +13,10 @@ import frames
 import pinned
 
 PERCENTILES = (50, 99, 99.9)
-# What each tool says of the rate is read at this time after its first request.
+# Each tool's rate is read at this time after its first request.
 FIRST_SEC = 5
 PORT = 8000
-# A tool may take so long to start and to end, next to the time of the load.
+# The most that a tool may take to start and to end, in addition to the time of the load.
 AROUND_SEC = 60
 
 LOCUST_FILE = """
@@ -52,12 +52,12 @@ class Job:
 
     @property
     def limit_sec(self):
-        """The longest that a tool may take."""
+        """The longest time that a tool may take."""
         return self.seconds + AROUND_SEC
 
 
 def started(argv, folder, name, **options):
-    """A process with its output in the folder."""
+    """Starts a process that writes its output to the folder."""
     with open(folder / f"{name}.out", "wb") as out, open(folder / f"{name}.err", "wb") as err:
         try:
             return subprocess.Popen([str(word) for word in argv], cwd=folder, stdout=out, stderr=err, env=pinned.environment(),
@@ -67,7 +67,7 @@ def started(argv, folder, name, **options):
 
 
 def ended(processes, limit_sec, accepted=(0,)):
-    """Waits for all; an error names the one that failed."""
+    """Waits for all processes; an error names the one that failed."""
     deadline = time.monotonic() + limit_sec
     try:
         for name, process in processes.items():
@@ -100,7 +100,7 @@ def plimsoll(job):
 
 
 def vegeta(job):
-    """One process on each generator, started by one loop; its own report of all result files together."""
+    """One process on each generator, started in a loop, and Vegeta's report of all result files together."""
     rates = shares(job.rate, len(job.machines.generators))
     processes = {}
     for number, (host, rate) in enumerate(zip(job.machines.generators, rates), 1):
@@ -119,12 +119,12 @@ def vegeta(job):
 
 
 def shares(whole, count):
-    """Whole parts that add up."""
+    """Splits a whole number into whole parts that add up to it."""
     return [whole * (at + 1) // count - whole * at // count for at in range(count)]
 
 
 def printed(argv, folder):
-    """What a command prints."""
+    """Returns what a command prints."""
     done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False, env=pinned.environment())
     if done.returncode:
         raise pinned.BenchError(f"{argv[0]} {argv[1]}: {done.stderr[-300:]}")
@@ -132,7 +132,7 @@ def printed(argv, folder):
 
 
 def hdrplot_ms(text, percentile):
-    """The value of a percentile in Vegeta's table: the first row that reaches it."""
+    """Returns a percentile from Vegeta's table: the value of the first row that reaches it."""
     for value, quantile in re.findall(r"^([\d.]+)\s+([\d.]+)\s+\d+\s+[\d.]+\s*$", text, re.MULTILINE):
         if float(quantile) >= percentile / 100 - 1e-9:
             return float(value)
@@ -140,7 +140,7 @@ def hdrplot_ms(text, percentile):
 
 
 def locust(job):
-    """A master on the server and a worker on each generator; a user for each request per second."""
+    """A master on the server and a worker on each generator, with one user for each request per second."""
     server, count = job.machines.server, len(job.machines.generators)
     (job.folder / "locustfile.py").write_text(LOCUST_FILE, encoding="ascii")
     common = ["locust", "-f", "locustfile.py"]
@@ -159,22 +159,22 @@ def locust(job):
 
 
 def csv_rows(path):
-    """The rows of a table by the names of its columns."""
+    """Returns the rows of a table as dictionaries by column."""
     with open(path, encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def locust_rate(history):
-    """The rate that its history shows so many seconds after the first row with requests."""
+    """Returns the rate in its history FIRST_SEC after the first row with requests."""
     rows = [row for row in history if row["Name"] == "Aggregated" and int(row["Total Request Count"] or 0) > 0]
     at = int(rows[0]["Timestamp"]) + FIRST_SEC
     return float(next(row for row in rows if int(row["Timestamp"]) >= at)["Requests/s"])
 
 
 def k6(job):
-    """One process on each generator with its segment of the test, started by one loop, as its operator for Kubernetes does it.
+    """One process on each generator with its segment of the test, started in a loop, as k6's operator for Kubernetes does.
 
-    Each has a summary of its own. Counts are added up; percentiles cannot be merged, and their mean is taken.
+    Each process prints a summary. Counts are added up; percentiles cannot be merged, so their mean is used.
     """
     count = len(job.machines.generators)
     trends = ", ".join(f"'p({at})'" for at in PERCENTILES)

@@ -1,7 +1,7 @@
-"""Histograms of a run file: HdrHistogram's V2 encoding, uncompressed, as docs/run-file.md says.
+"""Histograms of a run file: HdrHistogram's V2 encoding, uncompressed, as docs/run-file.md describes it.
 
-Written from the encoding's published description, so that the figures below the percentiles are checked by a reader
-that is not Plimsoll's own.
+Written from the published description of the encoding, so that the figures below the percentiles are checked by a reader
+other than Plimsoll's own.
 """
 
 import struct
@@ -9,13 +9,13 @@ import struct
 from pinned import BenchError
 
 V2_COOKIE = 0x1C849303
-# Word size 1 in the cookie's second nibble says nothing to a reader of V2.
+# The second nibble of the cookie holds the word size, which has no meaning in V2.
 COOKIE_MASK = 0xFFFFFF0F
 HEADER = struct.Struct(">iiiiqqd")
 
 
 def counts(blob):
-    """{value: count} of a histogram; each value is the lowest of those that share its place. No bytes: empty."""
+    """Returns {value: count} of a histogram. Each value is the lowest of its bucket. No bytes mean an empty histogram."""
     if not blob:
         return {}
     cookie, length, _, digits, lowest, _, _ = HEADER.unpack_from(blob)
@@ -33,7 +33,7 @@ def counts(blob):
 
 
 def zigzag(data):
-    """The signed numbers of a ZigZag LEB128 text; the ninth byte of a number carries eight bits."""
+    """Yields the signed numbers of ZigZag LEB128 data; the ninth byte of a number carries eight bits."""
     at = 0
     while at < len(data):
         number, shift = 0, 0
@@ -48,7 +48,7 @@ def zigzag(data):
 
 
 def value_at(place, digits, lowest):
-    """The lowest value that is counted at a place."""
+    """Returns the lowest value that is counted in a bucket."""
     half_bits = (2 * 10**digits - 1).bit_length() - 1
     half = 1 << half_bits
     unit_bits = lowest.bit_length() - 1
@@ -60,7 +60,7 @@ def value_at(place, digits, lowest):
 
 
 def merged(blobs):
-    """One {value: count} of many histograms; adding up is exact."""
+    """Merges histograms into one {value: count}; the sum is exact."""
     total = {}
     for blob in blobs:
         for value, count in counts(blob).items():

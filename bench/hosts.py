@@ -1,6 +1,6 @@
-"""Machines of a fleet as network namespaces on one bridge, each with its own address and, if need be, its own monotonic clock.
+"""Machines of a fleet as network namespaces on one bridge, each with its own address and optionally its own monotonic clock.
 
-They end with the processes that hold them. Nothing of them can reach another network.
+They end with the processes that hold them. They cannot reach another network.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import pinned
 
 SERVER = "10.77.0.1"
 PREFIX = 16
-# How far the monotonic clocks of machines are from the server's, at most: five hours.
+# The largest difference between the monotonic clocks of a machine and of the server: five hours.
 CLOCKS_APART_SEC = 18_000
 
 
@@ -37,7 +37,7 @@ class Host:
             raise pinned.BenchError("unshare made no namespaces; its message stands above; machines need root")
         self.pid = int(line)
         kinds = ["--net", "--time"] if clock_sec else ["--net"]
-        # Words that begin a command on this host. nsenter replaces itself where no clock is entered.
+        # The words that begin a command on this host. nsenter replaces itself with the command if it enters no clock.
         self.way = ["nsenter", "--target", str(self.pid), *kinds, "--"]
         self.on_this("ip", "link", "set", "lo", "up")
 
@@ -46,13 +46,13 @@ class Host:
         return called([*self.way, *argv])
 
     def close(self):
-        """Ends it, and with it its namespaces."""
+        """Ends the host and its namespaces."""
         pinned.stop(self.holder)
         self.holder.stdout.close()
 
 
 class Hosts:
-    """A server and generators behind one bridge, which is the server's."""
+    """A server and generators behind one bridge, which belongs to the server."""
 
     def __init__(self, stack, count, clocks):
         self.server = self._host(stack, SERVER)
@@ -82,6 +82,6 @@ class Hosts:
 
 @contextlib.contextmanager
 def hosts(count, clocks=False):
-    """So many generators and their server for as long as the block runs."""
+    """Makes `count` generators and their server for as long as the block runs."""
     with contextlib.ExitStack() as stack:
         yield Hosts(stack, count, clocks)

@@ -1,4 +1,4 @@
-"""Rows of measurements become a table and a line for each goal. Pure: no file, no process, no clock."""
+"""Turns rows of measurements into a table and a line for each goal. Pure: no file, no process, no clock."""
 
 import rounds
 
@@ -6,20 +6,20 @@ NAMES = {"us_per_request": "CPU a request", "peak_bytes": "peak memory", "p50_us
 
 
 def best(rows, ours, figure):
-    """(contender, median) of Plimsoll's cheapest form, or nothing when none was measured."""
+    """Returns (contender, median) of Plimsoll's cheapest form, or None if none was measured."""
     found = [(rounds.median(rows, contender, figure), contender) for contender in ours]
     found = [(value, contender) for value, contender in found if value is not None]
     return min(found)[::-1] if found else None
 
 
 def judged(case, rows, contenders):
-    """One document for each goal of a case whose peer takes part."""
+    """Returns one document for each goal of a case whose peer takes part."""
     ours = [name for name in contenders if name not in case.peers]
     return [one_goal(goal, rows, ours) for goal in case.goals if goal.peer in contenders]
 
 
 def one_goal(goal, rows, ours):
-    """The goal, what was found, and whether that is enough. What was not measured is not met."""
+    """Returns the goal, what was found, and whether that is enough. A goal that was not measured is not met."""
     chosen, theirs = best(rows, ours, goal.figure), rounds.median(rows, goal.peer, goal.figure)
     result = {"figure": goal.figure, "peer": goal.peer, "at_most": goal.at_most, "met": False}
     if chosen is None or theirs is None:
@@ -33,7 +33,7 @@ def one_goal(goal, rows, ours):
 
 
 def verdict_cells(result):
-    """Plimsoll's form, what was found, the goal, and "met", "missed by x" or "not measured"."""
+    """Returns Plimsoll's form, what was found, the goal, and "met", "missed by x" or "not measured"."""
     peer, found, away = result["peer"], result["found"], result["figure"] == "p50_us"
     goal = f"{peer} ± {result['at_most']:.1f} µs" if away else f"≤ {result['at_most']:.2f} × {peer}"
     if found is None:
@@ -44,7 +44,7 @@ def verdict_cells(result):
 
 
 def verdict(result):
-    """A goal in a line."""
+    """Returns a goal as a line."""
     contender, found, goal, word = verdict_cells(result)
     name = NAMES[result["figure"]]
     if result["found"] is None:
@@ -54,12 +54,12 @@ def verdict(result):
 
 
 def cell(value, digits, scale=1.0):
-    """A figure, or that there is none."""
+    """Formats a figure; a dash if there is none."""
     return "–" if value is None else f"{value * scale:.{digits}f}"
 
 
 def table(case, rows, contenders):
-    """A row for each contender."""
+    """Returns a table with a row for each contender."""
     first = case.peers[0]
     base = rounds.median(rows, first, "us_per_request")
     header = ["tool", "µs/request", f"× {first}", "server µs", "both µs", "requests/s", "of its core", "peak MiB"]
@@ -82,13 +82,13 @@ def table(case, rows, contenders):
 
 
 def markdown(header, lines):
-    """A table of already formatted cells."""
+    """Returns a table of formatted cells."""
     every = [header, ["---"] * len(header), *lines]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in every) + "\n"
 
 
 def account(rows):
-    """Whether nginx's count was Plimsoll's, in every run that gave one. None gave one: no line, no claim."""
+    """Says whether nginx's count equals Plimsoll's in every run that has both counts. Without such a run, returns no line."""
     accounts = [row["account"] for row in rows if "account" in row]
     exact = sum(one["exact"] for one in accounts)
     if not accounts:
@@ -99,7 +99,7 @@ def account(rows):
 
 
 def render(document, case):
-    """The text of a case and whether all its goals were met."""
+    """Returns the text of a case, and whether all its goals were met."""
     rows = document["runs"]
     text = f"## {case.title}\n\n{table(case, rows, document['contenders'])}\n"
     text += "".join(map(verdict, document["goals"]))
@@ -112,10 +112,10 @@ def render(document, case):
 
 
 def unmeasured(failed):
-    """A line for each contender that has no figures, with the reason."""
+    """Returns a line for each contender without figures, with the reason."""
     return "".join(f"- **not measured**: {name}: {first_line(why)}\n" for name, why in failed.items())
 
 
 def first_line(text):
-    """The first line of an error, short enough for a list."""
+    """Returns the first line of an error, short enough for a list."""
     return (text.strip().splitlines() or [""])[0][:200]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The whole answer of Plimsoll against nginx, next to a ladder of wrk over the same steps.
+"""The answer of `plimsoll URL` against nginx, next to a ladder of wrk over the same steps.
 
-The URL is one whose limit is nginx's own (5 ms an answer, 5000 a second at most): against a location that costs next to
-nothing the load generator is the limit, and the ladders would compare the two generators. The machine's speed drifts
-over minutes, so the wrk ladder is run before and after and each step's two figures are averaged. Both are read with one
-rule: the plateau is the best throughput, the knee the smallest concurrency within 5 % of it.
+The limit of the URL is nginx's own (5 ms an answer, 5000 a second at most). Against a location that costs next to nothing, the load
+generator would be the limit, and the ladders would compare the two generators. The machine's speed drifts over minutes, so wrk's ladder
+is run before and after, and each step's two figures are averaged. Both ladders are read with one rule: the plateau is the best
+throughput, the knee the smallest concurrency within 5 % of it.
 """
 
 import tempfile
@@ -24,19 +24,19 @@ MARGIN = 0.05
 
 
 def knee_of(ladder):
-    """(knee, plateau) of {connections: throughput}."""
+    """Returns (knee, plateau) of {connections: throughput}."""
     plateau = max(ladder.values())
     return min(at for at, found in ladder.items() if found >= (1 - MARGIN) * plateau), plateau
 
 
 def run_to_end(argv, limit_sec, accepted=(0,)):
-    """A client that is not sampled while it runs."""
+    """Runs a client to its end without sampling it."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, client.running(argv, folder) as running:
         return running.finish(limit_sec, accepted)
 
 
 def wrk_ladder(url, steps, seconds):
-    """Requests per second by wrk at each concurrency, as nginx's clients see it."""
+    """Returns requests per second by wrk at each concurrency."""
     def at(step):
         argv = ["wrk", "-t1", f"-c{step}", f"-d{seconds}s", "--latency", url]
         return answers.wrk_throughput(run_to_end(argv, seconds + 60))
@@ -44,13 +44,13 @@ def wrk_ladder(url, steps, seconds):
 
 
 def plimsoll_ladder(document):
-    """{connections: throughput} of the steps that held a number of connections, not a rate."""
+    """Returns {connections: throughput} of the steps with a number of connections instead of a rate."""
     return {step["connections"]: step["throughput_per_sec"]
             for step in document["steps"] if step["connections"] and not step.get("rate_per_sec")}
 
 
 def compared(document, wall_sec, theirs):
-    """Both knees and plateaus, and their ratios."""
+    """Returns both knees and plateaus, and their ratios."""
     knee, plateau = knee_of(theirs)
     answer = document["answer"]
     return {
@@ -65,7 +65,7 @@ def compared(document, wall_sec, theirs):
 
 
 def render(result, ours, theirs):
-    """The text of the result and whether its goals held."""
+    """Returns the text of the result, and whether its goals were met."""
     rows = [[at, f"{ours[at]:.0f}" if at in ours else "not run", f"{found:.0f}"] for at, found in theirs.items()]
     rows += [[name, f"{result['plimsoll'][key]:.0f}", f"{result['wrk'][key]:.0f}"]
              for name, key in (("**knee**", "knee_connections"), ("**plateau**", "plateau_per_sec"))]
@@ -83,7 +83,7 @@ def render(result, ours, theirs):
 
 
 def measure():
-    """wrk, Plimsoll, wrk; then the table."""
+    """Runs wrk, Plimsoll and wrk again, then makes the table."""
     options = results.arguments(__doc__.splitlines()[0], seconds=5).parse_args()
     done = results.measured_before("knee", options)
     if done is not None:

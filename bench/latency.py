@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A server that stops for half a second every five: what each tool says of the latency, next to the truth.
+"""A server that stops for half a second every five: the latency that each tool reports, next to the truth.
 
-At a constant rate a tenth of the requests are due within a stall, evenly over its 500 ms, and each waits for its
-end. So the slowest tenth waits between 0 and 500 ms: p90 is its edge, p95 is 250 ms, p99 is 450 ms, and 9.5 % wait
-longer than 25 ms. The duration is a whole number of periods, so it does not matter where in a period the run begins.
+At a constant rate, a tenth of the requests are due within a stall, evenly over its 500 ms, and each waits until the stall ends.
+So the slowest tenth waits between 0 and 500 ms: p90 is the edge of the stall, p95 is 250 ms, p99 is 450 ms, and 9.5 % wait longer
+than 25 ms. The duration is a whole number of periods, so it does not matter where in a period the run begins.
 """
 
 import pathlib
@@ -23,21 +23,21 @@ PERIOD_SEC = 5
 CONNECTIONS = 100
 MANY_VUS = 1500
 FIGURES = tuple(f"p{p}" for p in samples.PERCENTILES)
-# From and to, in ms; p90 is the edge of the stall, so any value up to half of the way to p95 is true enough.
+# From and to, in ms. p90 is the edge of the stall, so any value up to a fifth of p95 is accepted.
 TRUTH_MS = {"p50": (0, 1), "p90": (0, 50), "p95": (250, 250), "p99": (450, 450)}
 SLOW_RATIO = 0.10 * (1 - samples.SLOW_MS / 500)
 SLOW_MARGIN = 0.01
 
 
 def k6_command(url, seconds, vus):
-    """k6 with a fixed number of virtual users; it asks no other machine."""
+    """Returns the command of k6 with a fixed number of virtual users; it contacts no other machine."""
     given = {"RATE": RATE_PER_SEC, "SECONDS": seconds, "VUS": vus, "SLOW_MS": samples.SLOW_MS, "TARGET": url}
     flags = [word for name, value in given.items() for word in ("-e", f"{name}={value}")]
     return ["k6", "run", "--quiet", "--no-usage-report", *flags, tools.HERE / "scripts" / "arrival_rate.js"]
 
 
 def contenders(url, seconds):
-    """Name: (command, reader, exit codes)."""
+    """Returns {name: (command, reader, exit codes)}."""
     each = RATE_PER_SEC // CONNECTIONS
     oha = ["oha", "--no-tui", "--output-format", "csv", "-w", "-c", CONNECTIONS, "-q", RATE_PER_SEC,
            "-z", f"{seconds}s"]
@@ -57,21 +57,21 @@ def contenders(url, seconds):
 
 
 def one_run(command, read, accepted, seconds):
-    """One tool against the stalling server, in a folder that holds what it writes."""
+    """Runs one tool against the stalling server, in a folder for the tool's files."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, client.running(command, folder) as running:
         ended = running.finish(limit_sec=seconds + 60, accepted=accepted)
         return read(ended, pathlib.Path(folder))
 
 
 def error_ms(found):
-    """How far the worst of a tool's percentiles is from the truth, or nothing where one is missing."""
+    """Returns the largest error of a tool's percentiles, or None if one is missing."""
     if any(found.get(at) is None for at in FIGURES):
         return None
     return max(max(low - found[at], found[at] - high, 0) for at, (low, high) in TRUTH_MS.items())
 
 
 def summary(rows, names):
-    """{tool: medians of its figures, and the error of those}."""
+    """Returns {tool: medians of its figures, and their error}."""
     table = {}
     for name in names:
         found = {figure: rounds.median(rows, name, figure) for figure in (*FIGURES, "slow_ratio", "dropped")}
@@ -80,12 +80,12 @@ def summary(rows, names):
 
 
 def share(ratio):
-    """A part of all requests in per cent, or that it is not known."""
+    """Formats a share of all requests in per cent; a dash if it is not known."""
     return "–" if ratio is None else f"{ratio:.1%}"
 
 
 def render(table, failed, commands, options):
-    """The text and whether the goals were met."""
+    """Returns the text, and whether the goals were met."""
     truth = ["truth", "≈ 0", "0–50", "250", "450", "0", f"{SLOW_RATIO:.1%}", ""]
     lines = [[name, *(judge.cell(found[at], 1) for at in FIGURES), judge.cell(found["error_ms"], 1),
               share(found["slow_ratio"]), judge.cell(found["dropped"], 0)]
@@ -100,7 +100,7 @@ def render(table, failed, commands, options):
 
 
 def goals(table):
-    """Plimsoll's error is the smallest, and as many requests met a stall as were due in one."""
+    """Checks that Plimsoll's error is the smallest, and that as many requests met a stall as were due in one."""
     ours, *others = table.values()
     errors_ms = [found["error_ms"] for found in others if found["error_ms"] is not None]
     if ours["error_ms"] is None or not errors_ms:
@@ -116,7 +116,7 @@ def goals(table):
 
 
 def measure():
-    """Interleaved rounds of all tools, then the table."""
+    """Measures interleaved rounds of all tools, then makes the table."""
     options = results.arguments(__doc__.splitlines()[0], rounds=3, seconds=15).parse_args()
     if options.seconds % PERIOD_SEC:
         raise pinned.BenchError(f"--seconds must be a multiple of {PERIOD_SEC}, so that whole stalls are measured")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What `--live` costs: client CPU a request with and without it, at one fixed rate, in pairs.
+"""What `--live` costs: client CPU per request with and without it, at one fixed rate, in pairs.
 
-The load is an open loop, so that both do the same work. With `--live` a reader is attached to the event stream before the first
-second is over and stays to the end, as a page is. Requests are counted by the target. CPU time is the kernel's, over all threads
-of the client from its start to its end: making the documents, sending them, and the last one are in it. The reader's is not.
-The ratio of two runs varies by more than the page costs, so the CPU time of the page's own threads is read in the run, too.
+The load is an open loop, so that both runs do the same work. With `--live`, a reader is attached to the event stream from the first
+second to the end, as a page is. The target counts the requests. CPU time is the kernel's, over all threads of the client from its start to
+its end: it includes making and sending the documents, and the last document, but not the reader. The ratio of two runs varies by more
+than the page costs, so the CPU time of the page's own threads is read during the run, too.
 """
 
 import contextlib
@@ -34,18 +34,18 @@ CONFIDENCE = 0.95
 
 
 def command(address, rate, seconds, *more):
-    """The load, which is the same with and without the page."""
+    """Returns the command of the load, which is the same with and without the page."""
     return [pinned.PLIMSOLL, "run", f"http://{address}/", "-R", rate, "-d", f"{seconds}s", "-t", 1, "--no-files", "--json", *more]
 
 
 def answered(address):
-    """Requests that the target has answered, without those that ask this."""
+    """Returns the number of requests that the target has answered, without those to this counter."""
     with urllib.request.urlopen(f"http://{address}/stats", timeout=10) as answer:
         return json.load(answer)["requests"]
 
 
 def events_url(running):
-    """Where the event stream is, once the client has printed the page's URL."""
+    """Returns the URL of the event stream, once the client has printed the page's URL."""
     for _ in range(200):
         found = re.search(r"http://\S+/\?token=\S+", (running.folder / "stderr").read_text(encoding="utf-8", errors="replace"))
         if found:
@@ -56,7 +56,7 @@ def events_url(running):
 
 @contextlib.contextmanager
 def reader(running, path):
-    """curl on the event stream, on the server's core. It ends with the stream."""
+    """Runs curl on the event stream, on the server's core. It ends with the stream."""
     _, core = pinned.cores()
     with open(path, "wb") as out:
         process = pinned.start(["curl", "--silent", "--no-buffer", events_url(running)], core, stdout=out, stderr=subprocess.DEVNULL)
@@ -67,7 +67,7 @@ def reader(running, path):
 
 
 def add_page_threads(pid, cpu_sec):
-    """CPU time so far of each thread of the page; one that has ended keeps what was read before."""
+    """Reads the CPU time so far of each thread of the page. A thread that has ended keeps its last value."""
     with contextlib.suppress(OSError):
         for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):
@@ -77,7 +77,7 @@ def add_page_threads(pid, cpu_sec):
 
 @contextlib.contextmanager
 def page_threads(pid):
-    """CPU time of the page's threads, read each tenth of a second."""
+    """Reads the CPU time of the page's threads every tenth of a second."""
     cpu_sec, over = {}, threading.Event()
 
     def watch():
@@ -94,13 +94,13 @@ def page_threads(pid):
 
 
 def documents(path):
-    """How many documents the reader got, and the size of the last one."""
+    """Returns how many documents the reader got, and the size of the last one."""
     lines = [line for line in pathlib.Path(path).read_bytes().splitlines() if line.startswith(b"data: {")]
     return {"documents": len(lines), "last_document_bytes": len(lines[-1]) if lines else 0}
 
 
 def one_run(address, contender, options):
-    """One run of one of the two."""
+    """Makes one run, with or without the page."""
     live = contender == WITH
     argv = command(address, options.rate, options.seconds, *(["--live"] if live else []))
     begun = answered(address)
@@ -116,14 +116,14 @@ def one_run(address, contender, options):
 
 
 def ratios(rows):
-    """With over without, of each pair."""
+    """Returns the cost with the page over the cost without it, of each pair."""
     without = {row["round"]: row["us_per_request"] for row in rows if row["contender"] == WITHOUT}
     return [row["us_per_request"] / without[row["round"]] for row in rows
             if row["contender"] == WITH and row["round"] in without]
 
 
 def median_interval(values):
-    """Order statistics that contain the median with at least this confidence, for any distribution (Conover, 1999, section 3.2)."""
+    """Returns order statistics that contain the median with at least this confidence, for any distribution (Conover, 1999, section 3.2)."""
     count, ordered = len(values), sorted(values)
     low, outside = 0, 0.5**count
     while low + 1 < count // 2 and 2 * (outside + math.comb(count, low + 1) * 0.5**count) <= 1 - CONFIDENCE:
@@ -133,7 +133,7 @@ def median_interval(values):
 
 
 def measure():
-    """All pairs, then the table."""
+    """Measures all pairs, then makes the table."""
     parser = results.arguments(__doc__, rounds=11, seconds=10, rate=20_000)
     options = parser.parse_args()
     before = results.measured_before("live", options)
@@ -150,7 +150,7 @@ def measure():
 
 
 def render(document, options):
-    """A row for each of the two, then the goal."""
+    """Returns a row with the page and one without it, then the goal."""
     rows, (low, high) = document["runs"], document["interval"]
     lines = []
     for name in (WITHOUT, WITH):

@@ -7,10 +7,10 @@ import pinned
 
 BODY = '{"status":"ok"}'
 RECORD = '{"id":"0123456789abcdef","state":"paid","note":"sixty-four bytes"}'
-# Twenty-two records and their brackets are about 1.5 KB, the answer of an ordinary API.
+# Twenty-two records and their brackets are about 1.5 KB, the size of an ordinary API's response.
 RECORDS = "[" + ",".join([RECORD] * 22) + "]"
 LARGE_BYTES = 100 * 1024
-# Every client does the same work: one version, one cipher, whatever each would have offered first.
+# One version and one cipher, so that every client does the same work whatever it would offer first.
 CIPHER = "TLS_AES_128_GCM_SHA256"
 
 
@@ -25,7 +25,7 @@ def write(folder, ports, descriptors):
 
 
 def make_certificate(folder):
-    """A self-signed certificate for loopback that lives as long as the folder."""
+    """Makes a self-signed certificate for loopback, which lives as long as the folder."""
     argv = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1",
             "-keyout", f"{folder}/key.pem", "-out", f"{folder}/cert.pem"]
@@ -38,7 +38,7 @@ def make_certificate(folder):
 
 
 def locations(folder):
-    """What can be asked for, the same on every port.
+    """Returns the locations, which are the same on every port.
 
     `/paced` answers after 5 ms and at most 5000 times a second, so its limit is nginx's own and known beforehand.
     """
@@ -57,7 +57,7 @@ def locations(folder):
 
 
 def text(folder, ports, descriptors):
-    """One worker, no logs, no end to a keep-alive connection, answers from memory or the page cache."""
+    """Returns the configuration: one worker, no logs, no end to a keep-alive connection, answers from memory or the page cache."""
     listening = {"plain": "", "tls": " ssl", "h2": " ssl http2"}
     shared = locations(folder)
     servers = "".join(f"""

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Whether `plimsoll overload` tells services that collapse from services that do not, when it has to find their maximum itself.
+"""Whether `plimsoll overload` distinguishes services that collapse from services that do not, when it has to find their maximum itself.
 
-The labs of lab/overload without their rate: each run searches for the highest rate within the conditions, for `--budget` at most,
-and overloads that. Two labs collapse or stay down, two degrade gracefully, as their files expect. Runs are interleaved, `--together`
-of them at the same time; each is a line of bench/out/overload.jsonl, so that what was broken off goes on.
+The labs of lab/overload without their rate: each run searches for the highest rate within the conditions, for `--budget` at most, and
+overloads that rate. Two labs collapse or stay down, two degrade gracefully, as their files expect. Runs are interleaved, `--together` of
+them at the same time. Each is a line of bench/out/overload.jsonl, so that an interrupted benchmark continues.
 
     python3 bench/overload.py [--repeats 3] [--labs NAME,NAME] [--budget 90s] [--limit SECONDS]
     python3 bench/overload.py --summary
@@ -31,7 +31,7 @@ RUN_LIMIT_SEC = 1200
 
 
 def searched(name, budget, folder):
-    """The lab file with a search in place of its rate, and without its variants."""
+    """Writes the lab file with a search in place of its rate, and without its variants."""
     text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8").split("[[variant]]\n", 1)[0]
     text = re.sub(r"^rate = \d+\n", "", text, flags=re.MULTILINE)
     text = text.replace("[overload]\n", f'[load]\nsearch = true\nbudget = "{budget}"\n[overload]\n')
@@ -43,7 +43,7 @@ def searched(name, budget, folder):
 
 
 def one_run(name, budget):
-    """What a run found: the rate, the class, and what was left of it."""
+    """Makes one run. Returns the rate, the class, and the goodput that was left."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
         argv = [pinned.require_plimsoll(), "lab", "run", searched(name, budget, folder), "--json", "--quiet", "--out", folder]
         began = time.monotonic()
@@ -58,12 +58,12 @@ def one_run(name, budget):
 
 
 def percents(steps):
-    """What was left in each overload."""
+    """Formats the goodput left in each overload."""
     return ", ".join("not known" if one["kept"] is None else f"{one['kept']:.0%}" for one in steps) or "none"
 
 
 def row(name, own):
-    """A line of the table."""
+    """Returns a row of the table."""
     rates = [one["overload"]["rate_per_sec"] for one in own]
     right = sum(1 for one in own if one["overload"]["class"] in LABS[name])
     classes = ", ".join(one["overload"]["class"] for one in own)
@@ -73,7 +73,7 @@ def row(name, own):
 
 
 def summary(kept):
-    """A line for each lab."""
+    """Returns a row for each lab."""
     header = ["lab", "becomes of it", "rate found", "goodput left at 1.2×, 1.5×, 2×, ramp to 2×", "class", "right", "seconds"]
     grouped = {name: [one for one in kept if one["lab"] == name] for name in LABS}
     return judge.markdown(header, [row(name, own) for name, own in grouped.items() if own])

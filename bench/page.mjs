@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// First paint and memory of a page that `--html` wrote: node bench/page.mjs PAGE.html [--loads 7].
+// Measures first paint and memory of a page that `--html` wrote: node bench/page.mjs PAGE.html [--loads 7].
 // Each load has a Chromium of its own. Paint is the browser's first contentful paint; memory is read once all charts were drawn.
-// `npm ci` in ui/ installs what drives the browser. Ends with 3 when a goal was missed.
+// `npm ci` in ui/ installs the browser's driver. The exit code is 3 if a goal was missed.
 import { readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -25,7 +25,7 @@ async function renderer(browser) {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");
   const found = processInfo.filter(({ type }) => type === "renderer");
-  // A spare renderer may stand ready; the tab's has used the most CPU time.
+  // The browser may keep a spare renderer; the tab's renderer is the one with the most CPU time.
   return found.sort((one, other) => other.cpuTime - one.cpuTime)[0].id;
 }
 

@@ -1,4 +1,4 @@
-"""Processes pinned to a core, held by their handles and ended by them; nothing is looked for by name."""
+"""Processes pinned to a core, held and ended by their handles; no process is looked up by name."""
 
 import contextlib
 import ctypes
@@ -18,17 +18,17 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class BenchError(Exception):
-    """A measurement that could not be made, with what to do about it."""
+    """A measurement that could not be made; the message says what to do about it."""
 
 
 def environment():
-    """This process's environment, with the folders in which setup-bench installs."""
+    """Returns this process's environment, with the folders in which setup-bench installs."""
     path = os.pathsep.join([os.environ.get("PATH", "/usr/bin:/bin"), *map(str, TOOL_FOLDERS)])
     return {**os.environ, "PATH": path}
 
 
 def cores():
-    """The core for clients and the core for servers."""
+    """Returns the core for clients and the core for servers."""
     allowed = sorted(os.sched_getaffinity(0))
     if len(allowed) < 2:
         raise BenchError("two cores are needed, one for the client and one for the server; only one is allowed here")
@@ -36,27 +36,27 @@ def cores():
 
 
 def raise_descriptor_limit():
-    """Lifts the soft limit of open files to the hard one, for this process and its children."""
+    """Raises the soft limit of open files to the hard one, for this process and its children."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard
 
 
 def require_descriptors(connections):
-    """Refuses a number of connections that the hard limit of open files does not allow."""
+    """Raises an error if the hard limit of open files does not allow this many connections."""
     if raise_descriptor_limit() < connections + 500:
         raise BenchError(f"{connections} connections need a higher hard limit of open files (ulimit -Hn)")
 
 
 def require_plimsoll():
-    """The release binary, or what to do to get it."""
+    """Returns the release binary, or raises an error that says how to build it."""
     if not PLIMSOLL.exists():
         raise BenchError(f"{PLIMSOLL} is missing; run cargo build --release --locked")
     return PLIMSOLL
 
 
 def end_with_parent():
-    """Run in a child before exec: a server must not outlive a benchmark that was killed."""
+    """Runs in a child before exec: a server must not outlive a benchmark that was killed."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
@@ -81,7 +81,7 @@ def stop(process):
 
 
 def free_port():
-    """A port of loopback that no process listens on at this moment."""
+    """Returns a port of loopback on which no process listens at this moment."""
     with contextlib.closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`plimsoll plan`, proven: the rate of a larger lab, predicted from runs of a small one, against what it then makes.
+"""Checks `plimsoll plan`: the rate of a larger lab, predicted from runs of a small one, against its measured rate.
 
-Each file of lab/plan-proof describes a base lab and, in the variant `larger`, the lab that is predicted. `plimsoll plan BASE...
---machines` sees the runs of the base alone. A prediction that is no more than `at most` is none, and counts as missed unless it is
-within the limit all the same.
+Each file of lab/plan-proof describes a base lab and, in the variant `larger`, the lab to predict. `plimsoll plan BASE... --machines`
+reads only the runs of the base. A prediction that says only `at most` is no prediction, and counts as missed unless it is within the
+limit all the same.
 """
 
 import json
@@ -16,16 +16,16 @@ import results
 
 FOLDER = pinned.ROOT / "lab" / "plan-proof"
 WITHIN = 0.10
-# Five of six.
+# Five of six configurations.
 SHARE_WITHIN = 5 / 6
-# A lab file takes about a minute; one that takes five hangs.
+# A lab file takes about a minute; one that takes five minutes hangs.
 LAB_LIMIT_SEC = 300
-# The larger lab in a lab file.
+# The variant of the larger lab in a lab file.
 LARGER = "larger"
 
 
 class Case(typing.NamedTuple):
-    """A configuration: its lab file, and what is asked of the runs of its base."""
+    """A configuration: its lab file, and the question about the runs of its base."""
 
     name: str
     question: tuple
@@ -45,7 +45,7 @@ CASES = (
 
 
 def answer(argv, limit_sec):
-    """The document that a command prints."""
+    """Returns the document that a command prints."""
     argv = [pinned.require_plimsoll(), *argv]
     try:
         ended = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False, timeout=limit_sec)
@@ -60,7 +60,7 @@ def answer(argv, limit_sec):
 
 
 def measured(case, out):
-    """The runs of the base, and that of the larger lab."""
+    """Returns the runs of the base, and that of the larger lab."""
     document = answer(["lab", "run", FOLDER / f"{case.name}.toml", "--json", "--out", out], LAB_LIMIT_SEC)
     runs = {run["name"]: run for run in document["runs"]}
     larger = runs.pop(f"{case.name}/{LARGER}")
@@ -71,13 +71,13 @@ def measured(case, out):
 
 
 def predicted(case, base):
-    """What is said of the larger lab from the runs of the base."""
+    """Returns the prediction for the larger lab from the runs of the base."""
     document = answer(["plan", *(run["file"] for run in base), *case.question, "--json"], LAB_LIMIT_SEC)
     return (document["what_if"] or document)["capacity"]
 
 
 def pressed(case, out):
-    """A configuration: predicted, measured, and how far they are apart."""
+    """Returns the prediction and the measurement of a configuration, and their difference."""
     base, larger = measured(case, out)
     capacity = predicted(case, base)
     error = capacity["per_sec"] / larger["throughput_per_sec"] - 1
@@ -90,12 +90,12 @@ def pressed(case, out):
 
 
 def is_within(one):
-    """True if the prediction is as near as it must be."""
+    """True if the error of the prediction is within the limit."""
     return abs(one["error"]) <= WITHIN
 
 
 def row(one):
-    """A line of the table."""
+    """Returns a row of the table."""
     base = ", ".join(f"{run['per_sec']:,.0f} ({run['found']['limit']}@{run['found']['where']})" for run in one["base"])
     most = "at most " if one["at_most"] else ""
     error = f"{100 * one['error']:+.1f} %"
@@ -104,7 +104,7 @@ def row(one):
 
 
 def measure():
-    """All configurations, or one; then the table."""
+    """Measures all configurations, or those of `--only`, then makes the table."""
     parser = results.arguments(__doc__.splitlines()[0])
     parser.add_argument("--only", choices=[case.name for case in CASES], action="append", help="only this one; repeatable")
     options = parser.parse_args()

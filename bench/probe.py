@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What a probe costs the host it samples: CPU time of `plimsoll probe --stream` next to 300 sleeping processes.
+"""What a probe costs the host that it samples: CPU time of `plimsoll probe --stream` next to 300 sleeping processes.
 
-It watches an nginx by its port, so that every source has something to tell: once idle, and once with 8000 connections
-from this machine, which are 16,000 sockets to look through. Its CPU time is the kernel's own, over all of its threads.
+It watches an nginx by its port, so that every source has something to report: once idle, and once with 8000 connections
+from this machine, which are 16,000 sockets to read. Its CPU time is the kernel's own, over all of its threads.
 """
 
 import contextlib
@@ -19,21 +19,21 @@ import servers
 
 PROCESSES = 300
 GOAL_RATIO = 0.005
-# The connections that are held open; each has its two ends here.
+# The connections that are held open; both ends of each are on this machine.
 SITUATIONS = {"idle": 0, "16,000 sockets": 8000}
-# The processes are found with the first samples, and what looking at them costs is known some seconds later.
+# The first samples find the processes; their constant cost is only reached some seconds later.
 WARM_SAMPLES = 4
 
 
 def cpu_ns(pid):
-    """CPU time of all threads that live; a probe's live as long as itself."""
+    """Returns the CPU time of all live threads; those of a probe live as long as the probe."""
     tasks = pathlib.Path(f"/proc/{pid}/task").iterdir()
     return sum(int((task / "schedstat").read_text(encoding="ascii").split()[0]) for task in tasks)
 
 
 @contextlib.contextmanager
 def sleepers(count):
-    """Processes that do nothing, ended by their handles."""
+    """Runs processes that do nothing, and ends them by their handles."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             process = subprocess.Popen(["sleep", "infinity"], preexec_fn=pinned.end_with_parent)
@@ -43,7 +43,7 @@ def sleepers(count):
 
 @contextlib.contextmanager
 def connections(port, count):
-    """Connections that say nothing. nginx closes these after a minute, which is longer than is measured."""
+    """Opens connections that send nothing. nginx closes them after a minute, which is longer than the measurement."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             stack.enter_context(contextlib.closing(socket.create_connection(("127.0.0.1", port), timeout=10)))
@@ -51,7 +51,7 @@ def connections(port, count):
 
 
 def sample_rounds(stream):
-    """One item for each round of samples: a round begins with the first source."""
+    """Yields the instant of each round of samples; a round begins with the first source."""
     first = None
     for line in stream:
         sample = json.loads(line)
@@ -64,7 +64,7 @@ def sample_rounds(stream):
 
 
 def cost(binary, port, seconds):
-    """The probe's CPU time over time, a core being one."""
+    """Returns the probe's CPU time over time; 1 is a whole core."""
     probe = subprocess.Popen(
         [binary, "probe", "--stream", "--port", str(port)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=pinned.end_with_parent)
@@ -81,13 +81,13 @@ def cost(binary, port, seconds):
 
 
 def one_run(binary, situation, seconds):
-    """One situation for one round. Each has an nginx of its own: what one leaves waiting must not burden the next."""
+    """Measures one situation for one round, with an nginx of its own, so that leftovers of one round do not burden the next."""
     with servers.nginx() as nginx, connections(nginx.ports["plain"], SITUATIONS[situation]):
         return {"core_ratio": cost(binary, nginx.ports["plain"], seconds)}
 
 
 def measure():
-    """All rounds, then the table."""
+    """Measures all rounds, then makes the table."""
     parser = results.arguments(__doc__, rounds=3, seconds=15)
     parser.add_argument("--plimsoll", default=str(pinned.PLIMSOLL), help="another binary")
     options = parser.parse_args()
@@ -105,7 +105,7 @@ def measure():
 
 
 def render(rows, found, failed):
-    """A row for each situation."""
+    """Returns a row for each situation."""
     lines = []
     for name, ratio in found.items():
         all_rounds = rounds.of(rows, name, "core_ratio")

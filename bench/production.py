@@ -2,9 +2,9 @@
 """The limit predicted from production against the limit measured: a Caddy in a lab, a real Prometheus that scrapes it and a real
 node_exporter, a load that follows a day's curve in minutes up to half of the limit.
 
-Two limits: the CPU quota of the host (requests that compute for 2 ms), and its link (pages of 20 kB). The rate at which each is
-full is predicted by `plimsoll explain --prometheus` from that day alone. What it holds is the plateau of a closed loop, before and
-after. The case `tiny` has no goal: it shows what becomes of requests that cost less than what it takes to wake up for them.
+Two limits: the CPU quota of the host (requests that compute for 2 ms), and its link (pages of 20 kB). `plimsoll explain --prometheus`
+predicts the rate at which each is full from that day alone. The measured limit is the plateau of a closed loop, before and after. The case
+`tiny` has no goal: it shows what happens with requests that cost less than waking up for them.
 """
 
 import json
@@ -22,7 +22,7 @@ import pinned
 import results
 
 LAB = pinned.ROOT / "lab" / "production" / "api.toml"
-# The page, the kind of resource that limits, and connections that fill it.
+# The path, the kind of resource that limits, and the connections that fill it.
 CASES = {"cpu": ("/cpu?us=2000", "container_cpu", 8), "link": ("/page", "network_out", 8),
          "tiny": ("/small", "container_cpu", 16)}
 WITHOUT_GOAL = ("tiny",)
@@ -34,7 +34,7 @@ UP_LIMIT_SEC = 60
 
 
 class Lab:
-    """A lab that is up until it is closed."""
+    """A lab that stays up until it is closed."""
 
     def __init__(self, folder, file=LAB):
         argv = [pinned.require_plimsoll(), "lab", "up", file, "--quiet"]
@@ -51,12 +51,12 @@ class Lab:
         raise pinned.BenchError("the lab did not come up; its message stands above")
 
     def text(self, host, *arguments, limit_sec):
-        """What Plimsoll prints, called on a host."""
+        """Returns what Plimsoll prints when it runs on a host of the lab."""
         argv = [*self.ways[host], pinned.require_plimsoll(), *arguments]
         return subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False, timeout=limit_sec).stdout
 
     def call(self, host, *arguments, limit_sec):
-        """Its JSON document."""
+        """Returns Plimsoll's JSON document."""
         return json.loads(self.text(host, *arguments, "--json", limit_sec=limit_sec))
 
     def close(self):
@@ -66,27 +66,27 @@ class Lab:
 
 
 def held(lab, path, connections, seconds):
-    """Requests per second of a closed loop that fills the limit."""
+    """Returns requests per second of a closed loop that fills the limit."""
     run = lab.call("generator", "run", f"http://api:8080{path}", "-c", str(connections), "-d", f"{seconds}s",
                    "--no-probe", "--no-files", "--quiet", limit_sec=seconds + 60)
     return run["steps"][0]["throughput_per_sec"]
 
 
 def day(limit, seconds):
-    """The stages of a day: from a tenth of the limit to half of it and back."""
+    """Returns the stages of a day: from a tenth of the limit to half of it and back."""
     curve = [limit * (LEAST + (MOST - LEAST) * (1 - math.cos(2 * math.pi * at / STAGES)) / 2) for at in range(STAGES + 1)]
     return " ".join(f"ramp({max(1, round(a))},{max(1, round(b))},{seconds / STAGES:.1f}s)" for a, b in zip(curve, curve[1:]))
 
 
 def predicted(lab, begun, ended):
-    """What `explain` says of that time: its document, and its text."""
+    """Returns the document and the text of `explain` for that time."""
     asked = ["metrics", "explain", "--prometheus", "http://127.0.0.1:9090", "--rate", RATE, "--from", f"{begun:.0f}",
              "--to", f"{ended:.0f}", "--step", "3s", "--capacity", "network_out:eth0=20Mbit"]
     return lab.call(*asked, limit_sec=60), lab.text(*asked, limit_sec=60)
 
 
 def measured(path, kind, connections, seconds):
-    """One pass: both limits, and what is said of them."""
+    """Makes one pass: measures the limit before and after a day, and predicts it from the day."""
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
         lab = Lab(folder)
         try:
@@ -118,7 +118,7 @@ def measured(path, kind, connections, seconds):
 
 
 def row(name, one):
-    """A line of the table."""
+    """Returns a row of the table."""
     low, high = one["interval"] or (float("nan"), float("nan"))
     error = f"{one['error']:+.1%}" if one["error"] is not None else "none"
     held_text = " and ".join(f"{rate:,.0f}" for rate in one["held"])
@@ -128,14 +128,14 @@ def row(name, one):
 
 
 def goals(passes):
-    """What must hold, and whether it does."""
+    """Returns each goal, and whether it is met."""
     return [(f"{name}: the resource that is full, within {ERROR_MOST:.0%} of what it holds",
              one["right_resource"] and one["error"] is not None and abs(one["error"]) <= ERROR_MOST)
             for name, one in passes if name not in WITHOUT_GOAL]
 
 
 def measure():
-    """Each case, some passes; then the table."""
+    """Makes some passes of each case, then the table."""
     options = results.arguments(__doc__.splitlines()[0], passes=1, seconds=120, case="all").parse_args()
     done = results.measured_before("production", options)
     if done is not None:

@@ -1,4 +1,4 @@
-"""Results on disk: a JSON document and a text for each benchmark, and where they come from."""
+"""Results on disk: a JSON document and a text for each benchmark, with the machine and the build they come from."""
 
 import argparse
 import hashlib
@@ -15,12 +15,12 @@ import pinned
 OUT = pinned.ROOT / "bench" / "out"
 VERSIONS = {"nginx": ["nginx", "-v"], "wrk": ["wrk", "-v"], "ab": ["ab", "-V"], "oha": ["oha", "--version"],
             "h2load": ["h2load", "--version"], "k6": ["k6", "version"]}
-# hey and gcannon print no version; Debian's package knows that of hey.
+# hey and gcannon print no version; the version of hey is that of its Debian package.
 PACKAGES = {"hey": "hey"}
 
 
 def arguments(description, **defaults):
-    """Parses `--out`, `--unless-measured` and one flag for each default."""
+    """Returns a parser of `--out`, `--unless-measured` and one flag for each default."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--out", type=pathlib.Path, default=OUT, help="folder of the results")
     parser.add_argument("--unless-measured", action="store_true",
@@ -31,17 +31,17 @@ def arguments(description, **defaults):
 
 
 def binary_sha256():
-    """Which build was measured: a commit does not say that."""
+    """Returns a hash of the measured binary, because the commit does not identify the build."""
     return hashlib.sha256(pinned.require_plimsoll().read_bytes()).hexdigest()
 
 
 def settings(options):
-    """The flags that change a result."""
+    """Returns the flags that change a result."""
     return {name: value for name, value in vars(options).items() if name not in ("out", "unless_measured", "case")}
 
 
 def measured_before(name, options):
-    """The exit code of a result that need not be measured again, or nothing."""
+    """Returns the exit code of a result that need not be measured again, else None."""
     path = options.out / f"{name}.json"
     if not options.unless_measured or not path.exists():
         return None
@@ -54,7 +54,7 @@ def measured_before(name, options):
 
 
 def save(name, options, document, text, met):
-    """Writes NAME.json and NAME.md, prints the text, returns the exit code: 3 when a goal was missed."""
+    """Writes NAME.json and NAME.md, and prints the text. Returns the exit code: 3 if a goal was missed."""
     options.out.mkdir(parents=True, exist_ok=True)
     document = {"benchmark": name, "machine": machine(), "binary_sha256": binary_sha256(),
                 "settings": settings(options), "goals_met": met, **document}
@@ -65,7 +65,7 @@ def save(name, options, document, text, met):
 
 
 def main(measure):
-    """Runs a benchmark's function, which returns its exit code; 1 when it could not be made."""
+    """Runs a benchmark's function, which returns its exit code; exits with 1 if the benchmark could not be made."""
     try:
         sys.exit(measure())
     except pinned.BenchError as error:
@@ -74,7 +74,7 @@ def main(measure):
 
 
 def answer_of(argv):
-    """What a tool says of its version, in a line."""
+    """Returns the first line that a tool prints about its version."""
     try:
         answer = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False, env=pinned.environment())
     except (OSError, subprocess.TimeoutExpired):
@@ -84,13 +84,13 @@ def answer_of(argv):
 
 
 def version_of(argv):
-    """The number in it, where there is one."""
+    """Returns the version number in that line, if it has one."""
     found = re.search(r"\d+\.\d+(\.\d+)?", answer_of(argv))
     return found.group(0) if found else "not installed"
 
 
 def machine():
-    """Where the figures come from."""
+    """Returns the machine and the versions of the tools."""
     cpuinfo = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     model = re.search(r"^model name\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
     return {

@@ -1,4 +1,4 @@
-"""Interleaved rounds and their medians: what makes figures comparable on a machine whose speed drifts."""
+"""Interleaved rounds and their medians, which make figures comparable on a machine whose speed drifts."""
 
 import statistics
 import sys
@@ -7,7 +7,7 @@ from pinned import BenchError
 
 
 def interleaved(count, contenders):
-    """(round, contender) for each in every round; each round begins with another, so none is always first."""
+    """Yields (round, contender) for each contender in every round. Each round begins with another one, so that none is always first."""
     for index in range(count):
         shift = index % len(contenders)
         for contender in contenders[shift:] + contenders[:shift]:
@@ -15,9 +15,9 @@ def interleaved(count, contenders):
 
 
 def run(count, contenders, measure):
-    """Calls `measure(contender)` in interleaved rounds; returns the rows, and why a contender has none.
+    """Calls `measure(contender)` in interleaved rounds. Returns the rows, and why a contender failed.
 
-    One that failed is not tried again: the rest is measured all the same, and the table says what is missing.
+    A contender that failed is not tried again. The others are measured all the same, and the table says what is missing.
     """
     rows, failed = [], {}
     for index, contender in interleaved(count, contenders):
@@ -32,18 +32,18 @@ def run(count, contenders, measure):
 
 
 def of(rows, contender, figure):
-    """A figure of a contender in every round that has it."""
+    """Returns a figure of a contender in every round that has it."""
     return [row[figure] for row in rows if row["contender"] == contender and row.get(figure) is not None]
 
 
 def median(rows, contender, figure):
-    """The middle one of a contender's rounds, or nothing where it was not measured."""
+    """Returns the median over a contender's rounds, or None if it was not measured."""
     values = of(rows, contender, figure)
     return statistics.median(values) if values else None
 
 
 def spread(rows, contender, peer, figure):
-    """The smallest and the largest ratio to a peer among the rounds that have both."""
+    """Returns the smallest and the largest ratio to a peer among the rounds that have both."""
     theirs = {row["round"]: row[figure] for row in rows if row["contender"] == peer and row.get(figure)}
     ratios = [row[figure] / theirs[row["round"]] for row in rows
               if row["contender"] == contender and row["round"] in theirs and row.get(figure) is not None]

@@ -1,7 +1,7 @@
-"""Latencies as each tool tells them, in one form: percentiles in ms and the share of requests that were slow.
+"""Latencies of each tool in one form: percentiles in ms and the share of requests that were slow.
 
-Where a tool writes down every request, percentiles are taken from there by one rule, the nearest rank; otherwise they
-are what it prints.
+If a tool writes down every request, all percentiles are computed by one rule, the nearest rank. Otherwise they are those that
+the tool prints.
 """
 
 import csv
@@ -18,7 +18,7 @@ SLOW_MS = 25
 
 
 def of_list(latencies_ms):
-    """From every request's latency."""
+    """Returns the figures of a list with every request's latency."""
     if not latencies_ms:
         raise pinned.BenchError("the tool wrote down no request")
     ordered = sorted(latencies_ms)
@@ -27,7 +27,7 @@ def of_list(latencies_ms):
 
 
 def plimsoll(ended, folder):
-    """Percentiles as printed; the share from the histograms of the run file."""
+    """Returns the percentiles as printed, and the share from the histograms of the run file."""
     latency_ms = answers.plimsoll(ended)["steps"][0]["latency_ms"]
     files = list(folder.glob("plimsoll-runs/*.plimsoll"))
     if len(files) != 1:
@@ -42,28 +42,28 @@ def plimsoll(ended, folder):
 
 
 def csv_column(text, column):
-    """A column of seconds, as ms."""
+    """Returns a column of seconds, in ms."""
     return [float(row[column]) * 1000 for row in csv.DictReader(text.splitlines())]
 
 
 def oha(ended, _folder):
-    """Its CSV, a row for each request."""
+    """Reads its CSV, which has a row for each request."""
     return of_list(csv_column(ended.stdout, "request-duration"))
 
 
 def hey(ended, _folder):
-    """Its CSV, a row for each request."""
+    """Reads its CSV, which has a row for each request."""
     return of_list(csv_column(ended.stdout, "response-time"))
 
 
 def h2load(_ended, folder):
-    """Its log: start in µs, status, duration in µs."""
+    """Reads its log: start in µs, status, duration in µs."""
     lines = (folder / "h2load.log").read_text(encoding="ascii").splitlines()
     return of_list([int(line.split("\t")[2]) / 1000 for line in lines])
 
 
 def k6(_ended, folder):
-    """Its summary. Iterations that found no virtual user were never sent: k6 counts them, its percentiles do not."""
+    """Reads its summary. Iterations that found no virtual user were never sent: k6 counts them, its percentiles do not."""
     metrics = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     found = metrics["http_req_duration"]["values"]
     dropped = metrics.get("dropped_iterations", {}).get("values", {}).get("count", 0)

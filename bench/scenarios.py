@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Every scenario of the lab, some times over: what limits it by its making, and what the verdict names.
+"""Every scenario of the lab, several times: the limit that it was built with, and the limit that the verdict names.
 
-A scenario is right if `limit` and `where` are what its file expects (of a tie all of them, of a pool its size within 10 %).
-Wrong at *measured* or *proven* is worse than wrong: those words mean that it can be relied on.
+A scenario is right if `limit` and `where` are what its file expects (for a tie, all of them; for a pool, its size within 10 %).
+A wrong verdict at *measured* or *proven* is worse than another wrong one, because those words mean that users can rely on it.
 """
 
 import json
@@ -20,7 +20,7 @@ PASS_LIMIT_SEC = 4500
 
 
 def diagnosed(passes, out):
-    """The scenarios as the lab's own command tells them."""
+    """Returns the scenarios as `plimsoll lab diagnose` reports them."""
     argv = [pinned.require_plimsoll(), "lab", "diagnose", FOLDER, "--repeat", str(passes), "--json", "--out", out]
     try:
         ended = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False, timeout=PASS_LIMIT_SEC * passes)
@@ -32,7 +32,7 @@ def diagnosed(passes, out):
 
 
 def words(named):
-    """limit@where, with the size of a pool."""
+    """Formats limit@where, with the size of a pool."""
     if named is None:
         return "could not be run"
     several = named.get("either") or [named]
@@ -41,7 +41,7 @@ def words(named):
 
 
 def by_name(scenarios):
-    """The passes of each scenario, in the order of the folder."""
+    """Returns the passes of each scenario, in the order of the folder."""
     found = {}
     for scenario in scenarios:
         found.setdefault(scenario["name"], []).append(scenario)
@@ -49,7 +49,7 @@ def by_name(scenarios):
 
 
 def row(name, passes):
-    """A line of the table; what was found is given once for each answer that differs."""
+    """Returns a row of the table; each different answer is listed once."""
     right = sum(1 for one in passes if one["right"])
     shown = dict.fromkeys(f"{words(one['found'])} ({one['confidence']})" for one in passes)
     mark = f"{right} of {len(passes)}" if right == len(passes) else f"**{right} of {len(passes)}**"
@@ -57,7 +57,7 @@ def row(name, passes):
 
 
 def goals(scenarios):
-    """What must hold, and whether it does."""
+    """Returns each goal, and whether it is met."""
     right = sum(1 for one in scenarios if one["right"])
     sure = [one["name"] for one in scenarios if not one["right"] and one["confidence"] in SURE]
     return [
@@ -68,7 +68,7 @@ def goals(scenarios):
 
 
 def measure():
-    """All passes; then the table."""
+    """Makes all passes, then the table."""
     options = results.arguments(__doc__.splitlines()[0], passes=3).parse_args()
     done = results.measured_before("scenarios", options)
     if done is not None:

@@ -2,17 +2,17 @@
 """How well a search finds the highest rate within its conditions: ten searches of each target, and long runs around what they found.
 
 Each target is a lab file of bench/search/. A search is one `plimsoll lab run`; its answer is the rate that held and the rate that broke.
-The truth is found by bisection with long loads of Poisson arrivals: between the highest rate that keeps its conditions over the whole
-time and the lowest that does not. An answer has it inside if the middle of these two lies between the rates of the answer. Where one
-end was not found, the truth is not known, and the next call searches for it again. What was measured before is kept in
-bench/out/search.json, so that a benchmark that was broken off goes on.
+The truth is found by bisection with long loads of Poisson arrivals: it lies between the highest rate that keeps its conditions over the
+whole time and the lowest that does not. An answer contains it if the middle of these two lies between the rates of the answer. If one end
+was not found, the truth is not known, and the next call searches for it again. Results are kept in bench/out/search.json, so that an
+interrupted benchmark continues.
 
-Where the machine changes within minutes there is no one truth. With `--around` each search is followed by two long loads instead: one at
+On a machine that changes within minutes there is no one truth. With `--around`, each search is followed by two long loads instead: one at
 the rate that held, which has to hold, and one at the rate that broke, which has to break. `bench/speed.py` runs during each search, so
-that the spread of the answers can be read next to that of the machine.
+that the spread of the answers can be compared with that of the machine.
 
-Where a server differs from one start to the next, as a JVM does, `--kept` makes all searches and long loads of a target in one lab that
-stays up.
+For a server that differs from one start to the next, such as a JVM, `--kept` makes all searches and long loads of a target in one lab
+that stays up.
 
     python3 bench/search.py [--runs 10] [--seconds 60] [--targets pool,cpu] [--budget 5m] [--around] [--kept] [--limit SECONDS]
 """
@@ -34,20 +34,20 @@ import speed
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FILES = ROOT / "bench" / "search"
 KEPT = ROOT / "bench" / "out" / "search.json"
-# The truth is looked for between these multiples of the median answer, until its ends differ by this ratio.
+# The truth is searched between these multiples of the median answer, until its ends differ by this ratio.
 AROUND = (0.90, 1.12)
 WITHIN = 1.015
-# A lab ends within this; a budget or a long load of the truth is shorter.
+# The time limit of a lab; a budget or a long load of the truth is shorter.
 RUN_LIMIT_SEC = 3600
-# As a lab file's search has it.
+# The budget of a search in a lab file.
 BUDGET = "90s"
 
 
 def lab(binary, file, folder):
-    """The JSON of the one run of a lab file."""
+    """Runs a lab file that makes one run. Returns the JSON of the run."""
     command = [binary, "lab", "run", str(file), "--json", "--out", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_LIMIT_SEC, check=False)
-    # Of a rate that is broken, or not known to hold, the document says more than the code.
+    # For a rate that breaks, or is not known to hold, the document says more than the exit code.
     if done.returncode not in (0, 3, 4):
         raise SystemExit(f"search: {' '.join(command)} ended with {done.returncode}:\n{done.stderr}")
     run = next(pathlib.Path(folder).glob("*.plimsoll"))
@@ -56,7 +56,7 @@ def lab(binary, file, folder):
 
 
 def variant(file, load, folder):
-    """The same lab, as warm, under another load."""
+    """Writes a lab file of the same lab, with the same warm-up, under another load."""
     text = file.read_text(encoding="utf-8")
     head, rest = text.split("[load]\n", 1)
     end = rest.index("[")
@@ -69,7 +69,7 @@ def variant(file, load, folder):
 
 
 def within(file, budget, folder):
-    """The same lab with another time for its search."""
+    """Writes a lab file of the same lab with another budget for its search."""
     text = file.read_text(encoding="utf-8").replace("search = true\n", f'search = true\nbudget = "{budget}"\n')
     path = pathlib.Path(folder) / file.name
     path.write_text(text.replace("${dir}", str(file.parent)), encoding="utf-8")
@@ -83,18 +83,18 @@ class Fresh:
         self.binary, self.file = binary, file
 
     def search(self, budget):
-        """The document of a search."""
+        """Returns the document of a search."""
         with tempfile.TemporaryDirectory() as folder:
             return lab(self.binary, within(self.file, budget, folder) if budget else self.file, folder)
 
     def load(self, rate, seconds):
-        """The document of random arrivals at one rate."""
+        """Returns the document of a load of Poisson arrivals at one rate."""
         with tempfile.TemporaryDirectory() as folder:
             load = f'rate = {rate:.1f}\narrivals = "poisson"\nstep = "{seconds}s"'
             return lab(self.binary, variant(self.file, load, folder), folder)
 
     def close(self):
-        """Each lab has ended."""
+        """Does nothing, because each lab has ended."""
 
 
 class Kept:
@@ -112,11 +112,11 @@ class Kept:
             self._call("run", "-c", "64", "-d", warm)
 
     def search(self, budget):
-        """The document of a search."""
+        """Returns the document of a search."""
         return self._call("search", "--budget", budget or BUDGET)
 
     def load(self, rate, seconds):
-        """The document of random arrivals at one rate."""
+        """Returns the document of a load of Poisson arrivals at one rate."""
         return self._call("run", "-R", f"{rate:.1f}", "--arrivals", "poisson", "-d", f"{seconds}s")
 
     def close(self):
@@ -129,7 +129,7 @@ class Kept:
 
 
 def search(way, budget):
-    """One search: the rates at both ends, what broke, and how long all of it took."""
+    """Makes one search. Returns the rates at both ends, what broke, and the time that all of it took."""
     began = time.monotonic()
     with speed.Speed() as machine:
         document = way.search(budget)
@@ -157,7 +157,7 @@ def percentile(step, percent):
 
 
 def truth(way, middle, seconds):
-    """The highest rate about this one that holds, and the lowest that does not; `None` for an end that was not found."""
+    """Returns the highest rate near `middle` that holds, and the lowest that does not; `None` for an end that was not found."""
     low, high = (part * middle for part in AROUND)
     if not holds(way, low, seconds):
         return None, low
@@ -173,13 +173,13 @@ def truth(way, middle, seconds):
 
 
 def around(way, run, seconds):
-    """Whether long loads right after a search hold at its lower end and break at its upper end; `None` for an end that it has not."""
+    """Whether long loads right after a search hold at its lower end and break at its upper end; `None` for an end that is missing."""
     ends = (("held_per_sec", True), ("broken_per_sec", False))
     return [run[key] and holds(way, run[key], seconds) == expected for key, expected in ends]
 
 
 def measured(way, options):
-    """One search, with the long loads around it where they are asked for."""
+    """Makes one search, with the long loads around it if `--around` asks for them."""
     run = search(way, options.budget)
     if options.around:
         run["around"] = around(way, run, options.seconds)
@@ -192,7 +192,7 @@ def is_known(found):
 
 
 def inside(one, runs):
-    """The truth, and how many answers contain it."""
+    """Returns the truth, and how many answers contain it."""
     if any("around" in run for run in runs):
         return "long loads at both ends", f"{sum(all(run['around']) for run in runs)} of {len(runs)}"
     if not is_known(one.get("truth")):
@@ -203,12 +203,12 @@ def inside(one, runs):
 
 
 def spread(values):
-    """From the smallest to the largest, as a part of the median."""
+    """Returns the range of the values as a part of their median."""
     return (max(values) - min(values)) / statistics.median(values)
 
 
 def summary(kept):
-    """A line for each target. The last spread is that of (middle · cost of the reference): of the answers at one speed of the machine."""
+    """Returns a row for each target. The last spread is that of (middle · cost of the reference): the answers at one machine speed."""
     lines = ["| target | searches | middle, median | spread | of the machine | of both | seconds | truth | inside | what broke |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for name, one in kept.items():
@@ -227,7 +227,7 @@ def summary(kept):
 
 
 def title(name, options):
-    """What the searches of a target are kept under."""
+    """Returns the key under which the searches of a target are kept."""
     return ", ".join(filter(None, (name, options.budget, options.around and "around", options.kept and "kept")))
 
 
@@ -258,9 +258,9 @@ def main():
 
 
 def measure(ways, kept, keep, options):
-    """What is not kept yet: the searches, then the truth of each target."""
+    """Measures what is not kept yet: the searches, then the truth of each target."""
     ends = time.monotonic() + options.limit
-    # Interleaved, so that a slow quarter of an hour is no target's alone.
+    # Interleaved, so that a slow quarter of an hour affects all targets.
     for number in range(options.runs):
         for name, way in ways.items():
             one = kept.setdefault(title(name, options), {"runs": []})
@@ -274,7 +274,7 @@ def measure(ways, kept, keep, options):
         if len(one["runs"]) < options.runs or not runs or is_known(one.get("truth")) or time.monotonic() > ends:
             continue
         middle = statistics.median((run["held_per_sec"] * run["broken_per_sec"]) ** 0.5 for run in runs)
-        # It does not depend on the time of a search, but on the server that was started.
+        # The truth does not depend on the budget of a search, but on the server that was started.
         known = None if options.kept else kept.get(name, {}).get("truth")
         one["truth"] = known if is_known(known) else truth(way, middle, options.seconds)
         keep()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The highest rate within conditions, as Plimsoll finds it and as it is found with other tools: the time to the answer, and its error.
+"""The highest rate within conditions, found by Plimsoll and with other tools: the time to the answer, and its error.
 
 Each target is a lab of bench/search/ whose truth is known (bench/search.py). A step makes the lab, runs one procedure on the
-generator's host, and ends the lab. Nothing but the procedure is timed. The condition is p99 <= 100 ms and 99.95 % success.
+generator's host, and ends the lab. Only the procedure is timed. The condition is p99 <= 100 ms and 99.95 % success.
 
     url       plimsoll URL: at most 90 s
     search    plimsoll search URL: at most 5 min
@@ -13,7 +13,7 @@ generator's host, and ends the lab. Nothing but the procedure is timed. The cond
     wrk2      bisection by hand: 10 s of wrk at 64 connections give the plateau, then wrk2 for 30 s at each rate between 0.5 and 1.05
               times that until two rates differ by at most 5 %. The answer is their geometric middle
 
-Steps are interleaved; each is a line of bench/out/search-peers.jsonl, so that what was broken off goes on. `--together` runs a
+Steps are interleaved; each is a line of bench/out/search-peers.jsonl, so that an interrupted benchmark continues. `--together` runs a
 procedure in the labs of all targets at the same time: each has the processors that its file gives it. `--wrk2` is the program built from
 github.com/giltene/wrk2; k6 is the one of scripts/setup.sh.
 
@@ -66,16 +66,16 @@ export function handleSummary(data) { return {stdout: JSON.stringify(data)}; }
 PLATEAU_CONNECTIONS, PLATEAU_SEC = 64, 10
 WRK2_SEC, WRK2_WITHIN = 30, 1.05
 WRK2_BETWEEN = (0.5, 1.05)
-# As in wrk2's own example. With 256, p99 is beyond the limit at half of what holds.
+# As in wrk2's own example. With 256 connections, p99 exceeds the limit at half of the rate that holds.
 WRK2_CONNECTIONS = 100
 UNITS_MS = {"us": 0.001, "ms": 1, "s": 1000, "m": 60_000}
 
 
 class Lab(production.Lab):
-    """A lab of bench/search whose generator calls foreign tools, too."""
+    """A lab of bench/search whose generator also runs other tools."""
 
     def tool(self, argv, limit_sec, codes=(0,), **options):
-        """What a tool prints on the generator's host."""
+        """Returns what a tool prints on the generator's host."""
         line = [*self.ways["generator"], *map(str, argv)]
         ended = subprocess.run(line, capture_output=True, text=True, check=False, timeout=limit_sec, env=pinned.environment(),
                                **options)
@@ -85,12 +85,12 @@ class Lab(production.Lab):
 
 
 def middle(low, high):
-    """The geometric middle, or nothing where an end is missing."""
+    """Returns the geometric middle, or None if an end is missing."""
     return (low * high) ** 0.5 if low and high else None
 
 
 def plimsoll(lab, url, command):
-    """A search of Plimsoll's: what held and what broke."""
+    """Runs Plimsoll's search. Returns the rates that held and broke."""
     argv = [pinned.PLIMSOLL, *command, url, "--p99", f"{P99_MS}ms", "--success", f"{SUCCESS:.2%}", "--no-files", "--quiet", "--json"]
     document = json.loads(lab.tool(argv, 600, codes=(0, 3, 4)))
     found = document["search"] or {}
@@ -99,7 +99,7 @@ def plimsoll(lab, url, command):
 
 
 def wrk_figures(text):
-    """Requests per second, p99 in ms, and the share of requests without an error, as wrk and wrk2 print them."""
+    """Returns requests per second, p99 in ms, and the share of requests without an error, as wrk and wrk2 print them."""
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))
     p99 = re.search(r"^\s+99(?:\.000)?%\s+([\d.]+)(us|ms|s|m)\s*$", text, re.MULTILINE)
     requests = int(re.search(r"(\d+) requests in", text).group(1))
@@ -112,12 +112,12 @@ def wrk_figures(text):
 
 
 def keeps(figures):
-    """Whether they are within the condition."""
+    """Whether the figures are within the condition."""
     return figures["p99_ms"] is not None and figures["p99_ms"] <= P99_MS and figures["success"] >= SUCCESS
 
 
 def wrktest(lab, url, options):
-    """The ladder of wrktest.sh with its command line, except for the time of a rung."""
+    """Runs the ladder of wrktest.sh with its command line, except for the time of a step."""
     rows = []
     for connections in LADDER:
         argv = ["wrk", f"-t{3 * os.cpu_count()}", f"-d{options.rung}s", "-T30s", "--latency", "-c", connections, url]
@@ -129,7 +129,7 @@ def wrktest(lab, url, options):
 
 
 def k6(lab, url, options):
-    """A ramp of arrivals that a broken threshold aborts."""
+    """Runs a ramp of arrivals that a broken threshold aborts."""
     script = K6_SCRIPT % (K6_SEC, K6_RATE, P99_MS, f"{1 - SUCCESS:.4f}", url)
     argv = [options.k6, "run", "--quiet", "--no-color", "--no-usage-report", "--address", "", "-"]
     # 99: a threshold was broken.
@@ -143,7 +143,7 @@ def k6(lab, url, options):
 
 
 def wrk2(lab, url, options):
-    """Bisection between parts of the plateau."""
+    """Bisects between two multiples of the plateau."""
     argv = ["wrk", "-t1", f"-c{PLATEAU_CONNECTIONS}", f"-d{PLATEAU_SEC}s", url]
     plateau = float(re.search(r"Requests/sec:\s+([\d.]+)", lab.tool(argv, PLATEAU_SEC + 60)).group(1))
     low, high = (part * plateau for part in WRK2_BETWEEN)
@@ -172,7 +172,7 @@ NAMES = {"url": "`plimsoll URL`", "search": "`plimsoll search`", "wrktest": "wrk
 
 
 def step(tool, target, options):
-    """One procedure in a lab of its own."""
+    """Runs one procedure in a lab of its own."""
     url, (low, high) = TARGETS[target]
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
         lab = Lab(folder, FILES / f"{target}.toml")
@@ -187,7 +187,7 @@ def step(tool, target, options):
 
 
 def row(tool, target, own):
-    """A line of the table."""
+    """Returns a row of the table."""
     answers = [one["answer"] for one in own if one["answer"]]
     errors = [one["error"] for one in own if one["answer"]]
     low, high = TARGETS[target][1]
@@ -202,7 +202,7 @@ def row(tool, target, own):
 
 
 def summary(kept):
-    """A line for each tool and lab."""
+    """Returns a row for each tool and lab."""
     header = ["lab", "tool", "answers", "seconds, median", "answer, requests/s", "error, median", "largest", "contains the truth"]
     pairs = [(tool, target) for target in TARGETS for tool in TOOLS]
     grouped = {pair: [one for one in kept if (one["tool"], one["target"]) == pair] for pair in pairs}

@@ -1,4 +1,4 @@
-"""The servers that are loaded: nginx with one worker, and Plimsoll's own target, each on the server's core."""
+"""The servers under load, each on the server's core: nginx with one worker, and Plimsoll's own target."""
 
 import contextlib
 import http.client
@@ -19,7 +19,7 @@ SCHEMES = {"plain": "http", "tls": "https", "h2": "https"}
 
 
 class Nginx:
-    """A running nginx and its own count of requests, of all its ports together."""
+    """A running nginx with its own count of requests, over all its ports."""
 
     def __init__(self, ports, config, folder):
         self.ports = ports
@@ -27,19 +27,19 @@ class Nginx:
         self.folder = pathlib.Path(folder)
         self.process = None
         self._own_requests = 0
-        # nginx's worker is another user when root starts it, and must reach the large file.
+        # If root starts nginx, its worker runs as another user, which must be able to read the large file.
         self.folder.chmod(0o755)
 
     def url(self, site="plain", path="/"):
-        """The address of a location."""
+        """Returns the URL of a location."""
         return f"{SCHEMES[site]}://127.0.0.1:{self.ports[site]}{path}"
 
     def cpu_sec(self):
-        """CPU time of its processes so far."""
+        """Returns the CPU time of its processes so far."""
         return client.cpu_sec_of(self.process.pid)
 
     def status(self):
-        """(connections of clients, requests of clients) so far; the harness's own questions are taken off."""
+        """Returns (connections of clients, requests of clients) so far, without the harness's own requests."""
         connection = http.client.HTTPConnection("127.0.0.1", self.ports["plain"], timeout=30)
         with contextlib.closing(connection):
             connection.request("GET", "/stub")
@@ -50,7 +50,7 @@ class Nginx:
         return active - 1, total - self._own_requests
 
     def require_answer(self, site, path, method, body_bytes):
-        """Refuses to let tools be measured on an error page: the answer must be 200 and of the size that is meant."""
+        """Raises an error unless the answer is 200 and of the expected size, so that no tool is measured on an error page."""
         context = ssl._create_unverified_context()  # Its certificate is the one made a moment ago.
         request = urllib.request.Request(self.url(site, path), method=method, data=b"{}" if method == "POST" else None)
         try:
@@ -63,7 +63,7 @@ class Nginx:
             raise pinned.BenchError(f"nginx answers {method} {path} with {found} bytes, {body_bytes} are meant")
 
     def settled_requests(self):
-        """Requests of clients so far, asked again until no client is connected any more."""
+        """Returns the requests of clients so far, once no client is connected any more."""
         for _ in range(400):
             active, total = self.status()
             if active == 0:
@@ -72,7 +72,7 @@ class Nginx:
         raise pinned.BenchError("nginx still has connections twenty seconds after the client ended")
 
     def start(self):
-        """Starts it and waits until it answers; says what it logged when it does not. Its counts begin anew."""
+        """Starts nginx and waits until it answers; an error has its log. Its counts begin anew."""
         _, core = pinned.cores()
         argv = ["nginx", "-p", self.folder, "-e", f"{self.folder}/error.log", "-c", self.config]
         self.process = pinned.start(argv, core, stderr=subprocess.DEVNULL)
@@ -87,7 +87,7 @@ class Nginx:
         raise pinned.BenchError(f"nginx did not start: {log.read_text() if log.exists() else 'no log'}")
 
     def _answers(self):
-        """A refused connection was no request, so it needs no taking off."""
+        """Whether nginx answers. A refused connection is no request, so the count of own requests stays right."""
         try:
             self.status()
         except OSError:
@@ -95,13 +95,13 @@ class Nginx:
         return True
 
     def stop(self):
-        """Ends it; it may be started again on the same ports."""
+        """Ends nginx; it may be started again on the same ports."""
         pinned.stop(self.process)
 
 
 @contextlib.contextmanager
 def nginx():
-    """nginx for as long as the block runs."""
+    """Runs nginx for as long as the block runs."""
     descriptors = min(pinned.raise_descriptor_limit(), 32_768)
     with tempfile.TemporaryDirectory(prefix="plimsoll-nginx-") as folder:
         ports = {site: pinned.free_port() for site in SITES}
@@ -116,7 +116,7 @@ def nginx():
 
 @contextlib.contextmanager
 def target():
-    """Plimsoll's reference server; yields its address, `host:port`."""
+    """Runs Plimsoll's reference server; yields its address, `host:port`."""
     _, core = pinned.cores()
     pinned.raise_descriptor_limit()
     argv = [pinned.require_plimsoll(), "target", "--port", "0"]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Many connections while the server is restarted twice: nothing leaks, and every request is accounted for.
 
-Each second the kernel is asked for Plimsoll's open descriptors and resident memory. A restart makes every connection
-fail and come back at once, which is where a leak would show: after it, both must be what they were before. At the end
-the account must close: requests intended are requests completed and requests failed.
+Each second, Plimsoll's open descriptors and resident memory are read from the kernel. A restart makes every connection fail
+and reconnect at once, which would show a leak: afterwards, both must be what they were before. At the end the account must
+close: requests intended are requests completed plus requests failed.
 """
 
 import pathlib
@@ -18,14 +18,14 @@ import servers
 import tools
 
 RESTARTS = 2
-# Descriptors in addition to the connections: files, the driver's own, timers. Memory may grow by this much over the run.
+# Descriptors in addition to the connections: files, the driver's own, timers. Below, the growth of memory that is allowed over the run.
 SPARE_DESCRIPTORS = 64
 MEMORY_GROWTH_RATIO = 1.05
 MEMORY_GROWTH_BYTES = 2**20
 
 
 def sample(running):
-    """Descriptors and resident memory at this instant, or nothing when the process is at its end."""
+    """Returns descriptors and resident memory at this instant, or None if the process is ending."""
     pid = running.process.pid
     try:
         descriptors = len(list(pathlib.Path(f"/proc/{pid}/fd").iterdir()))
@@ -37,7 +37,7 @@ def sample(running):
 
 
 def watched(running, nginx, seconds):
-    """Samples each second until the end; restarts the server at equal distances."""
+    """Takes samples each second until the end, and restarts the server at equal distances."""
     due = [seconds * (index + 1) / (RESTARTS + 1) for index in range(RESTARTS)]
     taken, restarted_sec = [], []
     for tick in range(1, seconds + 60):
@@ -55,7 +55,7 @@ def watched(running, nginx, seconds):
 
 
 def before_and_after(taken, restarted_sec, seconds):
-    """The largest descriptors and memory after warm-up but before the first restart, and after the last one."""
+    """Returns the largest descriptors and memory after warm-up but before the first restart, and after the last one."""
     warm_sec = restarted_sec[0] / 2
     recovered_sec = (restarted_sec[-1] + seconds) / 2
     early = [one for one in taken if warm_sec <= one["at_sec"] < restarted_sec[0]]
@@ -67,7 +67,7 @@ def before_and_after(taken, restarted_sec, seconds):
 
 
 def account(document):
-    """Requests by what became of them."""
+    """Returns the requests by outcome."""
     steps = document["steps"]
     failed = {}
     for step in steps:
@@ -80,7 +80,7 @@ def account(document):
 
 
 def goals(early, late, found, connections):
-    """(text, met) of each."""
+    """Returns (text, met) of each goal."""
     descriptors_max = min(early["descriptors"], connections) + SPARE_DESCRIPTORS
     memory_max = early["resident_bytes"] * MEMORY_GROWTH_RATIO + MEMORY_GROWTH_BYTES
     return [
@@ -95,7 +95,7 @@ def goals(early, late, found, connections):
 
 
 def render(document, options):
-    """The text and whether all goals were met."""
+    """Returns the text, and whether all goals were met."""
     every = goals(document["early"], document["late"], document["account"], options.connections)
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(document["account"]["failed"].items())) or "none"
     text = f"## {options.connections} connections for {options.seconds} s, the server restarted {RESTARTS} times\n\n"
@@ -105,7 +105,7 @@ def render(document, options):
 
 
 def measure():
-    """One long run against nginx, watched from outside."""
+    """Makes one long run against nginx, sampled from outside."""
     parser = results.arguments(__doc__.splitlines()[0], connections=15_000, seconds=60, driver="")
     options = parser.parse_args()
     name = f"soak-{options.driver}" if options.driver else "soak"

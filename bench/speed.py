@@ -1,7 +1,7 @@
-"""How fast the machine is while something else is measured: what one fixed piece of work costs of CPU time, over and over.
+"""The speed of the machine while something else is measured: the CPU time of one fixed piece of work, over and over.
 
-A shared machine computes at a speed that changes from minute to minute. A figure that is bound by a processor changes with it, however
-well it was measured. The work is that of nginx in `bench/search/nginx.toml`: zlib compresses the same page at the same level.
+The speed of a shared machine changes from minute to minute, and with it every figure that is bound by a processor, however well it was
+measured. The work is that of nginx in `bench/search/nginx.toml`: zlib compresses the same page at the same level.
 """
 
 import statistics
@@ -11,7 +11,7 @@ import zlib
 
 PAGE = "".join(f"{number}\n" for number in range(1, 7001)).encode()
 LEVEL = 1
-# About half a millisecond of work each time, so that the measurement takes 2 % of a core.
+# One piece takes about half a millisecond, so that the measurement takes 2 % of a core.
 PAUSE_SEC = 0.025
 
 
@@ -37,5 +37,5 @@ class Speed:
 
     @property
     def microseconds(self):
-        """The mean CPU time of one piece of work, as a server's capacity follows the mean."""
+        """Returns the mean CPU time of one piece of work, because a server's capacity follows the mean."""
         return statistics.fmean(self._costs) * 1e6

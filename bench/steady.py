@@ -1,11 +1,10 @@
 """The steady part of one client's run against nginx: CPU time and requests between two instants.
 
-Every tool starts, connects and ends in its own way, some at great cost, and that cost shrinks with a longer run; so it
-is left out, for all in the same way. The client is asked for a run that is longer than the measured window on both
-sides. The window opens once the time for connecting is over (nginx must see all connections then) and is closed
-while the client still sends. At both ends the kernel is asked for the CPU time of the client's and of nginx's processes,
-and nginx for its count of requests. The CPU is read before and after nginx has answered, and the middle is taken, so a
-slow answer of a busy nginx shifts both ends alike.
+Every tool starts, connects and ends in its own way, some at great cost, and that cost shrinks with a longer run. So it is left
+out, for all tools in the same way. The client runs for longer than the measured window on both sides. The window opens once the
+time for connecting is over (nginx must then have all connections), and closes while the client still sends. At both ends, the CPU
+time of the client's and of nginx's processes is read from the kernel, and the count of requests from nginx. The CPU time is read
+before and after nginx has answered, and the middle is used, so that a slow answer of a busy nginx shifts both ends alike.
 
 On the loopback a sender's core also does the receiver's network work, so a client can be cheap at its server's cost. The
 sum of both sides shows that.
@@ -25,7 +24,7 @@ CONNECTED_RATIO_MIN = 0.98
 
 @dataclasses.dataclass
 class Instant:
-    """What both sides have used and done so far."""
+    """The use of resources and the work of both sides so far."""
 
     client_sec: float
     server_sec: float
@@ -35,17 +34,17 @@ class Instant:
 
 
 def lead_sec(connections):
-    """The time for starting, connecting and warming up before the window."""
+    """Returns the time for starting, connecting and warming up before the window."""
     return 1 + math.ceil(connections / 2000)
 
 
 def asked_sec(connections, seconds):
-    """The duration that the tool is asked for. Whole seconds, because wrk takes no others."""
+    """Returns the duration that the tool is run for, in whole seconds because wrk takes no others."""
     return lead_sec(connections) + math.ceil(seconds) + TAIL_SEC
 
 
 def instant(nginx, running):
-    """The account of both sides at one instant."""
+    """Reads the account of both sides at one instant."""
     before = running.cpu_sec(), nginx.cpu_sec(), time.monotonic()
     connections, requests = nginx.status()
     after = running.cpu_sec(), nginx.cpu_sec(), time.monotonic()
@@ -54,7 +53,7 @@ def instant(nginx, running):
 
 
 def measure(nginx, argv, connections, seconds, accepted=(0,)):
-    """Runs a client to its end; returns the steady figures and the ended client."""
+    """Runs a client to its end. Returns the steady figures and the ended client."""
     begun = nginx.settled_requests()
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, client.running(argv, folder) as running:
         time.sleep(lead_sec(connections))
@@ -70,13 +69,13 @@ def measure(nginx, argv, connections, seconds, accepted=(0,)):
 
 
 def require_connected(name, connections, seen):
-    """A client that holds fewer connections than it was asked for does other work than the rest."""
+    """Raises an error if a client holds too few connections, because it then does other work than the rest."""
     if seen < CONNECTED_RATIO_MIN * connections:
         raise pinned.BenchError(f"{name} held {seen} of {connections} connections when its window opened")
 
 
 def figures(opened, closed, total, ended):
-    """What is kept of one run."""
+    """Returns the figures of one run."""
     cpu_sec, server_sec = closed.client_sec - opened.client_sec, closed.server_sec - opened.server_sec
     requests, wall_sec = closed.requests - opened.requests, closed.wall_sec - opened.wall_sec
     if requests == 0:

@@ -1,4 +1,4 @@
-"""The truth at the target: `bench/recorder`, which writes down each connection and each request, and figures of what it wrote."""
+"""The truth at the target: `bench/recorder`, which records each connection and each request, and figures of its record."""
 
 import contextlib
 import dataclasses
@@ -13,7 +13,7 @@ import pinned
 SOURCE = pinned.ROOT / "bench" / "recorder"
 PROGRAM = pinned.ROOT / "bench" / "out" / "recorder"
 ENDS_WITHIN_SEC = 30
-# A target that is late writes down instants that are late.
+# The recorder gets a high priority, because a late target would record late instants.
 NICE = -15
 
 
@@ -29,17 +29,17 @@ class Request:
 
 
 class Truth:
-    """Everything that the target saw, in the order of arrival."""
+    """All requests that the target received, in the order of arrival."""
 
     def __init__(self, requests):
         self.requests = sorted(requests, key=lambda one: one.arrived)
 
     def of_peers(self, peers):
-        """What came from these addresses."""
+        """Returns the requests from these addresses."""
         return Truth([one for one in self.requests if one.peer in peers])
 
     def after(self, instant_ns):
-        """What came at this instant or later."""
+        """Returns the requests that came at this instant or later."""
         return Truth([one for one in self.requests if one.arrived >= instant_ns])
 
     def __len__(self):
@@ -47,38 +47,38 @@ class Truth:
 
     @property
     def began(self):
-        """When the first request came."""
+        """The instant of the first request."""
         return self.requests[0].arrived
 
     @property
     def ended(self):
-        """When the last answer was out."""
+        """The instant of the last answer."""
         return max(one.answered for one in self.requests)
 
     def between(self, from_ns, to_ns):
-        """How many requests came in that time."""
+        """Returns how many requests came in that time."""
         return sum(from_ns <= one.arrived < to_ns for one in self.requests)
 
     def rate(self, from_sec, to_sec):
-        """Requests per second between two times since the first one."""
+        """Returns requests per second between two times since the first request."""
         begins, ends = (self.began + round(at * 1e9) for at in (from_sec, to_sec))
         return self.between(begins, ends) / (to_sec - from_sec)
 
     def service_ms(self, percentile):
-        """A percentile of the service time by nearest rank."""
+        """Returns a percentile of the service time, by nearest rank."""
         ordered = sorted(one.answered - one.arrived for one in self.requests)
         return nearest_rank(ordered, percentile) / 1e6
 
     def starts_apart_ms(self):
-        """From the first connection of the first generator to the first connection of the last one."""
+        """Returns the time from the first connection of the first generator to the first connection of the last one."""
         return spread_ms(self.first_of_peers("accepted"))
 
     def arrivals_apart_ms(self):
-        """The same of their first requests."""
+        """Returns the time from the first request of the first generator to the first request of the last one."""
         return spread_ms(self.first_of_peers("arrived"))
 
     def first_of_peers(self, instant):
-        """{peer: the earliest of its instants}."""
+        """Returns {peer: the earliest of its instants}."""
         first = {}
         for one in self.requests:
             first[one.peer] = min(first.get(one.peer, math.inf), getattr(one, instant))
@@ -86,19 +86,19 @@ class Truth:
 
 
 def spread_ms(firsts):
-    """From the earliest to the latest."""
+    """Returns the time from the earliest to the latest."""
     return (max(firsts.values()) - min(firsts.values())) / 1e6
 
 
 def nearest_rank(ordered, percentile):
-    """The value of a sorted list below or at which so many per cent of it are."""
+    """Returns the percentile of a sorted list, by nearest rank."""
     if not ordered:
         raise pinned.BenchError("the target saw no request")
     return ordered[max(math.ceil(percentile / 100 * len(ordered)), 1) - 1]
 
 
 def build():
-    """Compiles the recorder; Go does nothing where it is up to date."""
+    """Compiles the recorder; Go does nothing if it is up to date."""
     PROGRAM.parent.mkdir(parents=True, exist_ok=True)
     built = subprocess.run(["go", "build", "-o", PROGRAM, "."], cwd=SOURCE, capture_output=True, text=True, check=False,
                            env=pinned.environment())
@@ -113,7 +113,7 @@ class Recorder:
         self.process, self.address, self.rows = process, address, rows
 
     def truth(self):
-        """Ends it; what it saw."""
+        """Ends the recorder. Returns what it recorded."""
         self.process.send_signal(signal.SIGTERM)
         if self.process.wait(timeout=ENDS_WITHIN_SEC):
             raise pinned.BenchError(f"the recorder ended with {self.process.returncode}")
@@ -121,14 +121,14 @@ class Recorder:
 
 
 def parsed(line):
-    """A line of its file."""
+    """Parses a line of its file."""
     peer, *instants = line.split(",")
     host, port = peer.rsplit(":", 1)
     return Request(host, int(port), *map(int, instants))
 
 
 def before_exec():
-    """It must not outlive this process, and must not be late."""
+    """Prepares the recorder's process: it must not outlive this process, and must not be late."""
     pinned.end_with_parent()
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, NICE)
@@ -136,7 +136,7 @@ def before_exec():
 
 @contextlib.contextmanager
 def recorder(folder, way=(), host="127.0.0.1", port=0, median_ms=0.0, sigma=0.0):
-    """A recorder for as long as the block runs; `way` are the words that begin a command on its host."""
+    """Runs a recorder for as long as the block runs; `way` are the words that begin a command on its host."""
     rows = pathlib.Path(folder) / "rows.csv"
     argv = [*way, PROGRAM, "-listen", f"{host}:{port}", "-rows", rows, "-median", f"{median_ms}ms", "-sigma", sigma]
     process = subprocess.Popen([str(word) for word in argv], stdout=subprocess.PIPE, text=True, preexec_fn=before_exec)

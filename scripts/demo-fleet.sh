@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A fleet on this machine, to one answer: builds Plimsoll, starts its reference server, a broker of three nodes and three agents,
-# and has them load the server together. Needs nats-server, which scripts/setup.sh installs.
+# A fleet on this machine: builds Plimsoll, starts its reference server, a broker of three nodes and three agents, and loads the server
+# from all agents together. Needs nats-server, which scripts/setup.sh installs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,7 +16,7 @@ stop() {
 
 cargo build --release --locked --package plimsoll
 
-# Commands in the folder of a local fleet find its keys.
+# In the folder of a local fleet, commands find its keys.
 mkdir -p "$OUT"
 cd "$OUT"
 trap stop EXIT

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# One command to an answer: builds Plimsoll, starts its reference server and asks how much that holds.
-# The server sleeps 5 ms with 16 workers, so about 3200 requests/s is the answer to expect.
+# From one command to an answer: builds Plimsoll, starts its reference server and measures how much it holds.
+# The server sleeps 5 ms with 16 workers, so the expected answer is about 3200 requests/s.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 OUT=plimsoll-demo
 
-# Ends the server by the id of the process this script started.
+# Ends the server by the id of the process that this script started.
 stop_target() {
     kill "$target_pid" 2>/dev/null || true
 }

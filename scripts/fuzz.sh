@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 SECONDS_EACH=${FUZZ_SECONDS:-60}
-# SQLite is linked twice into some targets, which is no fault of theirs.
+# SQLite is linked twice into some targets, which is not an error of the targets.
 export ASAN_OPTIONS=detect_odr_violation=0
 
 if [ ! -f fuzz/Cargo.toml ]; then

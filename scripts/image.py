@@ -3,8 +3,8 @@
 
     image.py OUT.tar NAME:TAG PROGRAM=/PATH [FILE=/PATH ...]
 
-The first file is what the image runs; a static program needs no other. OUT.tar is an OCI layout with one compressed layer, as
-`docker load`, `podman load`, `skopeo copy oci-archive:OUT.tar` and `ctr images import` read it. The same files give the same image.
+The image runs the first file; a static program needs no other. OUT.tar is an OCI layout with one compressed layer, as `docker load`,
+`podman load`, `skopeo copy oci-archive:OUT.tar` and `ctr images import` read it. The same files give the same image.
 """
 import gzip
 import hashlib
@@ -20,7 +20,7 @@ IMAGE = "application/vnd.oci.image."
 
 
 def pack(files):
-    """A tar of (name, content, mode)."""
+    """Returns a tar of (name, content, mode)."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, content, mode in files:
@@ -44,7 +44,7 @@ def read(path):
 
 
 def image(reference, contents):
-    """The files of an OCI layout."""
+    """Returns the files of an OCI layout."""
     architecture = ARCHITECTURES.get(platform.machine(), platform.machine())
     layer = pack([(inside, read(path), os.stat(path).st_mode & 0o777) for path, inside in contents])
     compressed = gzip.compress(layer, mtime=0)

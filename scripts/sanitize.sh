@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Looks for undefined behaviour, races and misuse of memory: Miri where there are no system calls, and the sanitizers for
-# threads and addresses on the engine and what it asks of the system.
+# Looks for undefined behaviour, data races and memory errors: Miri for code without system calls, and the thread and address
+# sanitizers for the engine and its system calls.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

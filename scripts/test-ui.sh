@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the page and fails if the committed one is another; then opens pages of all kinds in Chromium.
+# Builds the page and fails if the committed one differs; then opens pages of all kinds in Chromium.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,7 +11,7 @@ fail() {
 command -v npm >/dev/null || fail "npm is not on the PATH; install Node 20.19 or later"
 work=$(mktemp -d)
 experiments=(api-vs-native cpu-vs-bandwidth filters-ablation tiers-100k two-apis-behind-nginx)
-# One of each kind of limit, of those that need no more than `make setup` installs.
+# One lab for each kind of limit, among those that need only what `make setup` installs.
 scenarios=(cpu-single quota thread-single lock link-out pool-target dependency backlog limit-req generator-cpu)
 target_pid=
 trap '[ -z "$target_pid" ] || kill "$target_pid"; rm -rf "$work"' EXIT
@@ -22,7 +22,7 @@ build() {
     diff -rq crates/report/page "$work/page" && diff -rq ui/src/generated "$work/generated" || fail "the committed page is not what ui/ gives; run make ui and commit it"
 }
 
-# A server to load; its first line has its address.
+# Starts a server to load; its first line of output has its address.
 serve() {
     : >"$work/target"
     "$plimsoll" target >"$work/target" &
@@ -34,7 +34,7 @@ serve() {
     url=http://$(head -n 1 "$work/target")
 }
 
-# A command whose last argument is the page that it makes. Its exit code says what it found, which is another test's matter.
+# Runs a command whose last argument is the page that it makes. Other tests check its exit code.
 made() {
     "$plimsoll" "$@" >"$work/out" 2>&1 || true
     [ -s "${!#}" ] || { cat "$work/out"; fail "plimsoll $* made no page"; }
@@ -58,8 +58,8 @@ pages() {
     made ablate --csv "$work/trials.csv" --map switch=cache,log --map qps=qps --html "$pages/ablate.html"
 }
 
-# Each lab that is named, five at once: the pages matter here, not their figures. `bench/run.sh experiments` judges those.
-# The exit code says what a lab found; one that does not work makes no page.
+# Runs each named lab, five at once: the pages matter here, not their figures, which `bench/run.sh experiments` checks.
+# The exit code is that of the lab's result; a lab that does not work makes no page.
 labs() {
     (cd lab/services/go && GOBIN=$PWD/../bin go install ./...)
     [ -f lab/services/bin/tomcat-login.jar ] || (cd lab/services/java && mvn --quiet --projects '!tests' package)
@@ -72,11 +72,11 @@ labs() {
     done
 }
 
-# A run that SIGINT ends once it has printed a line with this text. Background jobs of a script ignore SIGINT by default.
+# Makes a run, and ends it by SIGINT once it has printed a line with this text. Background jobs of a script ignore SIGINT by default.
 interrupted() {
     local said=$1 page=$2 pid
     shift 2
-    # What the run before said must not count.
+    # Output of an earlier run must not count.
     : >"$work/err"
     env --default-signal=INT "$plimsoll" "$@" --no-files --html "$page" >"$work/out" 2>"$work/err" &
     pid=$!

@@ -1,7 +1,7 @@
-// A target that knows the truth: it answers each request after a time drawn from a log-normal distribution, and writes down when
-// the connection came, when the request came and when the answer was out, by the monotonic clock of its machine.
+// A target that records the truth: it answers each request after a time drawn from a log-normal distribution. It records when the
+// connection came, when the request came and when the answer was sent, by the monotonic clock of its machine.
 //
-// It prints its address, answers until it is terminated, and then writes one line a request to the file.
+// It prints its address, answers until it is terminated, and then writes one line per request to the file.
 package main
 
 import (
@@ -28,13 +28,13 @@ const (
 	body           = `{"status":"ok"}`
 )
 
-// row is one request; instants are nanoseconds.
+// row is one request; instants are in nanoseconds.
 type row struct {
 	peer                        string
 	accepted, arrived, answered int64
 }
 
-// clock gives CLOCK_MONOTONIC, with which the benchmark compares its own instants.
+// clock reads CLOCK_MONOTONIC, with which the benchmark compares its own instants.
 type clock struct {
 	base  int64
 	began time.Time
@@ -52,7 +52,7 @@ func (c clock) now() int64 {
 	return c.base + int64(time.Since(c.began))
 }
 
-// delays draws service times: the same ones in each run, by the number of the request.
+// delays draws service times by the number of the request, so that they are the same in each run.
 type delays struct {
 	median time.Duration
 	sigma  float64
@@ -67,13 +67,13 @@ func (d *delays) next() time.Duration {
 	return time.Duration(float64(d.median) * math.Exp(d.sigma*normal(number)))
 }
 
-// normal is a standard normal value for a number (Box and Muller).
+// normal returns a standard normal value for a number (Box and Muller).
 func normal(number uint64) float64 {
 	first, second := uniform(2*number), uniform(2*number+1)
 	return math.Sqrt(-2*math.Log(first)) * math.Cos(2*math.Pi*second)
 }
 
-// uniform is between 0 and 1, without 0 (splitmix64).
+// uniform returns a value between 0 and 1, without 0, for a number (splitmix64).
 func uniform(number uint64) float64 {
 	z := (number + 1) * 0x9e3779b97f4a7c15
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9
@@ -110,7 +110,7 @@ func (r *recorder) ServeHTTP(answer http.ResponseWriter, request *http.Request) 
 	r.rows = append(r.rows, row{request.RemoteAddr, accepted, arrived, r.clock.now()})
 }
 
-// accepted notes when a connection came.
+// accepted records when a connection came.
 func (r *recorder) accepted(context_ context.Context, _ net.Conn) context.Context {
 	return context.WithValue(context_, acceptedKey{}, r.clock.now())
 }
@@ -138,7 +138,7 @@ func main() {
 	median := flag.Duration("median", 0, "median of the service time; 0 answers at once")
 	sigma := flag.Float64("sigma", 0, "its standard deviation on the scale of natural logarithms")
 	flag.Parse()
-	// A pause of the collector would be a pause of the truth.
+	// A pause of the garbage collector would distort the recorded times.
 	debug.SetGCPercent(400)
 	r := &recorder{clock: newClock(), rows: make([]row, 0, 1<<20)}
 	r.delays.median, r.delays.sigma = *median, *sigma

@@ -1,9 +1,9 @@
-// Counts of what stays registered outside the elements of the page, as attributes of <html>: a page that is updated for hours must not
-// gather them. Tests read them.
+// Counts what stays registered outside the elements of the page, as attributes of <html> for tests. The counts must not grow on a page
+// that is updated for hours.
 
 const counts = { figures: 0, plots: 0, listeners: 0 };
 
-/** Notes that one more (1) or one fewer (-1) is there. */
+/** Counts one more (1) or one fewer (-1). */
 export function alive(kind: keyof typeof counts, by: 1 | -1): void {
   counts[kind] += by;
   document.documentElement.dataset[kind] = String(counts[kind]);

@@ -1,11 +1,11 @@
-// The document in the page, and what several sections ask of it.
+// The embedded document, and queries that several sections share.
 
 import type { PageDocument, PageRunDocument, StepDocument, UsageDocument } from "./generated/page";
 
 export type Run = PageRunDocument;
 export type { PageDocument, StepDocument };
 
-/** The document that was written into the page; null in a page without one. */
+/** Returns the document embedded in the page; null for a page without one. */
 export function embedded(): PageDocument | null {
   const text = document.getElementById("plimsoll")?.textContent;
   return text ? (JSON.parse(text) as PageDocument) : null;
@@ -13,17 +13,17 @@ export function embedded(): PageDocument | null {
 
 let goesOn = false;
 
-/** Says whether the run that is shown goes on. */
+/** Sets whether the run on the page is under way. */
 export function setUnderWay(on: boolean): void {
   goesOn = on;
 }
 
-/** True for a run that goes on; one that was killed is not sealed either. */
+/** Whether a run is under way. A run that was killed is not sealed either. */
 export function underWay(run: Run): boolean {
   return goesOn && !run.document.run.sealed;
 }
 
-/** Every step that was measured, those of a search too, each once and in the order of the run. */
+/** Returns every measured step, those of a search too, each once and in the order of the run. */
 export function allSteps(run: Run): StepDocument[] {
   const byIndex = new Map<number, StepDocument>();
   for (const step of run.document.steps) byIndex.set(step.index, step);
@@ -31,29 +31,32 @@ export function allSteps(run: Run): StepDocument[] {
   return [...byIndex.values()].sort((a, b) => a.index - b.index);
 }
 
-/** Steps of a ladder: a closed loop, each with more connections than the one before. */
+/** Returns the steps of a ladder: a closed loop, each with more connections than the one before. */
 export function ladder(run: Run): StepDocument[] {
   return run.document.steps.filter((step) => step.rate_per_sec === null);
 }
 
-/** The step of the highest throughput. */
+/** Returns the step with the highest throughput. */
 export function highest(steps: readonly StepDocument[]): StepDocument | null {
   return steps.reduce<StepDocument | null>((best, step) =>
     (step.throughput_per_sec ?? -1) > (best?.throughput_per_sec ?? -1) ? step : best, null);
 }
 
-/** The step that the answer speaks of; null where no request succeeded. */
+/** Returns the step that the answer is about; null if no request succeeded. */
 export function bestStep(run: Run): StepDocument | null {
   return run.document.steps.find((step) => step.index === run.headline.step) ?? null;
 }
 
-/** The fewest connections with the throughput of the plateau. Where the generator was the limit, that is not where the target stops growing. */
+/**
+ * Returns the fewest connections with the throughput of the plateau; null if the generator was the limit, because the target's own
+ * throughput may grow further.
+ */
 export function kneeOf(run: Run): number | null {
   const { answer } = run.document;
   return answer.lower_bound ? null : answer.knee_connections;
 }
 
-/** The position in `steps` at which hosts are shown: where throughput was highest. */
+/** Returns the position in `steps` at which hosts are shown: the plateau, else the highest throughput. */
 export function busiestPosition(run: Run): number | null {
   const { answer, steps } = run.document;
   const step = steps.find((one) => one.connections === answer.plateau_connections && one.rate_per_sec === null)
@@ -61,10 +64,10 @@ export function busiestPosition(run: Run): number | null {
   return step === undefined ? null : steps.indexOf(step);
 }
 
-/** What stands before a figure: "≥" where the load generator was the limit, as in the text. */
+/** The prefix of a figure for each bound, as in the text report. */
 const BOUNDS: Record<string, string> = { exact: "", generator_limited: "≥ ", unfinished: "at least " };
 
-/** The throughput that the answer names, as the text does: its bound is a prefix of the figure, empty for what was measured. */
+/** Returns the throughput in the answer, as in the text report; `bound` is its prefix, empty for an exact figure. */
 export function headline(run: Run): { perSec: number | null; bound: string; what: string } {
   const { per_sec: perSec, bound, what } = run.headline;
   return { perSec, bound: perSec === null ? "" : BOUNDS[bound] ?? "", what };
@@ -79,17 +82,17 @@ export function lead(run: Run): string {
     .map((line) => line.trim()).join(" ");
 }
 
-/** The uses of resources of a host at one step, those first that are nearest to their capacity. */
+/** Returns the resource uses of a host at one step, those nearest to their capacity first. */
 export function usesAt(usage: readonly UsageDocument[], position: number | null): UsageDocument[] {
   return usage.filter((use) => use.step === position).sort((a, b) => (filled(b) ?? -1) - (filled(a) ?? -1));
 }
 
-/** The part of its capacity that is used; null where either is not known. */
+/** Returns the used part of the capacity; null if either is not known. */
 export function filled(use: { used: number | null; capacity: number | null }): number | null {
   return use.used === null || use.capacity === null || use.capacity <= 0 ? null : use.used / use.capacity;
 }
 
-/** Resources that a limit may be of. */
+/** The resources to which each limit may refer. */
 const LIMITED: Record<string, string[]> = {
   cpu: ["cpu", "core", "allowed_cores"],
   thread: ["thread"],
@@ -101,10 +104,10 @@ const LIMITED: Record<string, string[]> = {
   connections: ["descriptors", "accept_queue", "connections"],
   pool: ["pool"],
 };
-/** Kinds of a place that are no part of a host, but take its CPU. */
+/** The kinds of place that use the CPU of a host without being a part of it. */
 const TAKERS = new Set(["other_process", "other_guests", "others"]);
 
-/** Whether the verdict names this use of a resource: that of the process, thread or device of its place, where it has one. */
+/** Whether the verdict names this resource use. If its place is a process, thread or device, the use must belong to that. */
 export function limits(run: Run, host: string, use: { resource: string; of: string }): boolean {
   const { limit, place } = run.document.verdict;
   if (place.host !== host || !(LIMITED[limit] ?? []).includes(use.resource)) return false;
@@ -113,7 +116,7 @@ export function limits(run: Run, host: string, use: { resource: string; of: stri
   return use.of === "" || use.resource === "allowed_cores" || !["cpu", "quota"].includes(limit);
 }
 
-/** A part by its name alone or with its number, `java`, `12 java`; or a thread of the processes of that name, `12/14 main`. */
+/** Whether a part has this name, alone or with its number (`java`, `12 java`), or is a thread of a process of that name (`12/14 main`). */
 export function isOf(run: Run, host: string, part: string, name: string): boolean {
   if (part === name || part.endsWith(` ${name}`)) return true;
   const pid = /^(\d+)\//.exec(part)?.[1];

@@ -1,4 +1,4 @@
-// Elements, made from text alone: what a server or a file supplied never becomes markup.
+// Builds elements from text alone: text from a server or a file never becomes markup.
 
 export type Child = Node | string | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: Event) => void)>;
@@ -16,7 +16,10 @@ function fill(element: Element, attributes: Attributes, children: readonly Child
   }
 }
 
-/** An element. Marks in its text that steer a terminal or turn text around are shown. A function as an attribute is the listener of the event of that name. */
+/**
+ * Creates an element. Control and direction characters in its text are shown as escapes. A function as an attribute is the listener of the
+ * event of that name.
+ */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K, attributes: Attributes = {}, ...children: Child[]
 ): HTMLElementTagNameMap[K] {
@@ -33,22 +36,25 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** Text that the page did not write, apart from the direction of the text around it. Direction marks within it are shown. */
+/** Isolates text that the page did not write from the text direction around it. Direction marks within it are shown as escapes. */
 export function foreign(text: string): HTMLElement {
   return h("bdi", {}, text);
 }
 
-/** Those of the text report: controls but for tabs and line ends, and invisible characters that change the direction or the place of others. */
+/**
+ * The characters that the text report escapes: control characters except tabs and line ends, and invisible characters that change the
+ * direction or the position of others.
+ */
 const MARKS = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e"
   + "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\u{110bd}\\u{110cd}\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}"
   + "\\u{1d173}-\\u{1d17a}\\u{e0001}\\u{e0020}-\\u{e007f}]", "gu");
 
-/** Characters that steer a terminal or turn text around, written as escapes. */
+/** Replaces control characters and direction marks by escapes. */
 export function visible(text: string): string {
   return text.replace(MARKS, (mark) => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** A foldable part of the page. */
+/** A part of the page that folds. */
 export function fold(summary: Child, ...children: Child[]): HTMLDetailsElement {
   return h("details", {}, h("summary", {}, summary), ...children);
 }

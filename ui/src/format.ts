@@ -22,7 +22,7 @@ export function significant(value: number): string {
   return value.toFixed(0);
 }
 
-/** A whole number with its thousands set apart. */
+/** A whole number with thousands separators. */
 export function grouped(value: number): string {
   return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
@@ -30,26 +30,26 @@ export function grouped(value: number): string {
 /** A whole number. */
 export const whole = known(grouped);
 
-/** A mean or a rate: thousands set apart from 100 on, three significant digits below. */
+/** A mean or a rate: thousands separators from 100 on, three significant digits below. */
 export const count = known((value) => (Math.abs(value) >= 99.95 ? grouped(value) : significant(value)));
 
 export const rate = known((value) => `${count(value)} requests/s`);
 
-/** A rate that is a limit, so that the digits that are shown are not rounded up. */
+/** A rate that is an upper limit: rounded down, so that the figure shown does not exceed it. */
 export const rateAtMost = known((value) => {
   const scale = value > 0 ? Math.max(1, 10 ** (2 - Math.floor(Math.log10(value)))) : 1;
-  // What arithmetic of floating point takes away is no part.
+  // The factor makes up for floating-point errors before rounding down.
   return rate(Math.floor(value * scale * (1 + 1e-12)) / scale);
 });
 
-/** What stands before a lower bound. */
+/** The prefix of a lower bound. */
 export const bound = (isLower: boolean): string => (isLower ? "≥ " : "");
 
 /** A figure that may be a lower bound: `≥ 3,190 requests/s`. */
 export const atLeast = (format: Format, value: Maybe, isLower: boolean): string =>
   (value === null || value === undefined ? NOT_KNOWN : `${bound(isLower)}${format(value)}`);
 
-/** A number of machines, which tables may have halves of. */
+/** A number of machines, which may be fractional in tables. */
 export const machineCount = known((value) => (Number.isInteger(value) ? grouped(value) : significant(value)));
 
 /** A time given in milliseconds. */
@@ -64,7 +64,7 @@ export const milliseconds = known((ms) => {
 
 export const seconds = known((sec) => (sec === 0 ? "0 s" : milliseconds(sec * 1e3)));
 
-/** An instant of a run. */
+/** An instant of a run: `12.3 s`, `2 min 05 s`. */
 export const instant = known((sec) => {
   if (Math.abs(sec) < 60) return `${sec.toFixed(1)} s`;
   const tenths = Math.round(sec * 10);
@@ -72,23 +72,23 @@ export const instant = known((sec) => {
   return `${Math.floor(tenths / 600)} min ${Number.isInteger(rest) ? String(rest).padStart(2, "0") : rest.toFixed(1).padStart(4, "0")} s`;
 });
 
-/** An instant on an axis, without zeros that say nothing. */
+/** An instant on an axis, without trailing zeros. */
 export const timeTick = known((sec) => {
   if (Math.abs(sec) < 60) return `${Number(sec.toFixed(1))} s`;
   return sec % 60 === 0 ? `${sec / 60} min` : instant(sec);
 });
 
-/** A share, whole from ten per cent on. */
+/** A share in per cent, without decimals from 10 % on. */
 export const share = known((ratio) => {
   const percent = ratio * 100;
   return percent === 0 || Math.abs(percent) >= 9.95 ? `${percent.toFixed(0)} %` : `${percent.toFixed(1)} %`;
 });
 
-/** A ratio of success: only a whole one is 100 %, what is a little less is cut. */
+/** A ratio of success, cut instead of rounded: only 1 is shown as 100 %. */
 export const ratio = known((value) => {
   if (value === 1) return "100 %";
   if (value > 0 && value < 1e-5) return "< 0.001 %";
-  // 0.29 * 1e5 is a little less than 29,000: the addend keeps the last digit. It must not make a whole out of what is less.
+  // 0.29 * 1e5 is a little less than 29,000: the addend keeps the last digit. It must not turn a value below 1 into 100 %.
   const cut = Math.floor(value * 1e5 + 1e-7);
   const percent = (value < 1 ? Math.min(cut, 99_999) : cut) / 1e3;
   return `${percent.toFixed(3).replace(/\.?0+$/, "")} %`;
@@ -105,7 +105,7 @@ function scaled(value: number, unit: string): string {
   return `${amount} ${prefix}${unit}`;
 }
 
-/** The format of an amount, by the unit that the document names. */
+/** Returns the format of a unit that the document names. */
 export function inUnit(unit: string): Format {
   switch (unit) {
     case "bytes": return bytes;
@@ -163,16 +163,16 @@ export function list(items: readonly string[]): string {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items[items.length - 1]}`;
 }
 
-/** A number and its unit, on one line. */
+/** Keeps each number and its unit on one line, with no-break spaces. */
 export function joined(text: string): string {
   return text.replace(/([≤≥]) (?=\d)/g, "$1\u00a0")
     .replace(/(\d) (?=(?:%|ns|µs|ms|s|min|requests\/s|cores?|connections?|[kMGT]?B|[kMG]?bit\/s)(?![\w]))/g, "$1\u00a0");
 }
 
-/** With a capital at its beginning. */
+/** Makes the first letter a capital. */
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
-/** With a full stop at its end. */
+/** Adds a full stop unless the text ends with a punctuation mark. */
 export function sentence(text: string): string {
   return /[.!?…:]$/.test(text) ? text : `${text}.`;
 }

@@ -1,4 +1,4 @@
-// The range and the cursor that all charts over time share.
+// The time range and the cursor that all charts over time share.
 
 import uPlot from "uplot";
 import { alive } from "./alive";
@@ -7,7 +7,7 @@ export interface Range { min: number; max: number }
 
 type Listener = (range: Range) => void;
 
-/** One for each run on the page. */
+/** Links the charts of one run; each run on the page has one. */
 export class TimeLink {
   readonly sync: uPlot.SyncPubSub;
   private range: Range;
@@ -45,21 +45,21 @@ export class TimeLink {
     this.set(this.full);
   }
 
-  /** Below 1 it zooms in, above 1 out. */
+  /** Zooms in for a factor below 1, out above 1. */
   zoom(factor: number): void {
     const centre = (this.range.min + this.range.max) / 2;
     const half = ((this.range.max - this.range.min) / 2) * factor;
     this.set({ min: centre - half, max: centre + half });
   }
 
-  /** By a part of what is shown, without changing its length. */
+  /** Shifts the range by a part of its length. */
   pan(part: number): void {
     const length = this.range.max - this.range.min;
     const min = Math.max(this.full.min, Math.min(this.range.min + part * length, this.full.max - length));
     this.set({ min, max: min + length });
   }
 
-  /** The run became longer. */
+  /** Extends the full range of a run that became longer. The shown range follows unless the reader has zoomed in. */
   extend(full: Range): void {
     const follows = !this.zoomed;
     this.full = full;

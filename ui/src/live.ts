@@ -1,4 +1,4 @@
-// A run while it goes on: what the page says of it, and its documents as they come.
+// The page of a run that is under way: its status lines, and the documents that the server sends.
 
 import { setUnderWay, type PageDocument, type Run } from "./document";
 import { h } from "./dom";
@@ -10,14 +10,14 @@ const ON = "The run goes on. The figures are those of the requests so far.";
 const LOST = "The connection to the run is lost. This page tries again; it shows what it had.";
 const ENDED = "The run has ended. This is the whole of it.";
 const FAILED = "The run has ended without a result. The terminal says why.";
-/** Why a page may be old: see Cost in docs/live.md. */
+/** Why a page may be out of date: see Cost in docs/live.md. */
 const SPARING = "New figures come at most once a second, and less often where making them would disturb the load: in a long run or a small load.";
-/** How often the time since the last document is written, in milliseconds. */
+/** How often the age of the last document is updated, in milliseconds. */
 const TICK = 1000;
 
-/** Follows the run, and gives the lines that say how it stands and how old the page is. */
+/** Follows the run. Returns the lines with the state of the run and the age of the page. */
 export function liveLine(): HTMLElement {
-  // The age changes each second; a screen reader announces the state alone.
+  // The age changes each second; a screen reader should announce only the state.
   const line = h("p", { role: "status" }, WAITING);
   const age = ageLine();
   let received = false;
@@ -48,7 +48,7 @@ export function liveLine(): HTMLElement {
   return h("div", { class: "live" }, line, age.element);
 }
 
-/** The end of what was recorded, in seconds since the run began; null where nothing was. */
+/** Returns the end of the recorded data, in seconds since the run began; null if nothing was recorded. */
 function recordedUntil(run: Run): number | null {
   const { at_sec: load, window_sec: window, hosts_at_sec: hosts, host_window_sec: hostWindow } = run.timeline;
   const ends = [[load, window], [hosts, hostWindow]] as const;
@@ -58,7 +58,7 @@ function recordedUntil(run: Run): number | null {
   }, null);
 }
 
-/** Up to which second of the run the page goes, and how long ago that came. */
+/** The line that says how far into the run the page goes, and how long ago that arrived. */
 function ageLine() {
   const element = h("p", { class: "note age" });
   let until: number | null = null;
@@ -73,13 +73,13 @@ function ageLine() {
     element,
     received(page: PageDocument): void {
       const end = page.runs.reduce<number | null>((latest, run) => recordedUntil(run) ?? latest, null);
-      // After a connection was lost the server sends the same figures again.
+      // After a reconnect the server sends the same figures again.
       if (end !== until || came === 0) came = performance.now();
       until = end;
       write();
       timer ??= window.setInterval(write, TICK);
     },
-    /** A page of the whole run does not get old; one of a part says up to where it goes. */
+    /** A page of the whole run has no age; a page of a part says how far it goes. */
     end(complete: boolean): void {
       window.clearInterval(timer);
       element.textContent = complete || until === null ? "" : `The page goes up to ${instant(until)} of the run.`;
@@ -87,5 +87,5 @@ function ageLine() {
   };
 }
 
-/** Whole seconds, or minutes and seconds. */
+/** Formats whole seconds, or minutes and seconds. */
 const whole = (sec: number): string => (sec < 60 ? `${sec} s` : instant(sec));

@@ -1,4 +1,4 @@
-// The page: reads the document in it, shows its runs, and follows the document if it changes.
+// The entry point: reads the embedded document, shows its runs, and follows updates.
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
@@ -16,10 +16,10 @@ import { theme, toggleTheme, watchTheme } from "./theme";
 
 const root = document.getElementById("page") ?? document.body.appendChild(h("div"));
 let shown = 0;
-/** The document that is shown; null while a list of runs is. */
+/** The document on the page; null while the page shows a list of runs. */
 let current: PageDocument | null = null;
 let view: RunView | null = null;
-/** What stands above the run on a page that a server serves. */
+/** The content above the run on a served page. */
 let above: HTMLElement | null = null;
 
 function header(): HTMLElement {
@@ -34,7 +34,7 @@ function put(...children: (HTMLElement | null)[]): void {
   document.documentElement.dataset["ready"] = "true";
 }
 
-/** Gives up what the page shows. */
+/** Releases the content of the page. */
 function clear(): void {
   current = null;
   view?.close();
@@ -59,11 +59,11 @@ function render(page: PageDocument): void {
     nothing ? h("section", {}, h("h1", {}, "No run"), h("p", {}, "This page has no run to show.")) : null);
 }
 
-/** Whether what the runs say together is a table with a row for each. */
+/** Whether the comparison of the runs already has a table with a row for each. */
 const hasRows = (page: PageDocument): boolean =>
   page.together !== null && ("lab" in page.together.found || "tiers" in page.together.found);
 
-/** The page begins with its only run; where several are compared, a run is shown once it is chosen. */
+/** Shows the first run; a page of a comparison shows no run until the reader chooses one. */
 function begin(page: PageDocument): void {
   shown = runOfAddress(page.runs.length) ?? (page.together === null ? 0 : -1);
   render(page);
@@ -74,13 +74,13 @@ function toRun(): void {
   document.getElementById("runs")?.scrollIntoView();
 }
 
-/** Goes to a run. An address that is the same makes no event, and `follow` leaves the run that is shown where it is. */
+/** Goes to a run. Setting an unchanged fragment fires no event, and `follow` does not scroll to the run already shown. */
 function goTo(run: number): void {
   location.hash = runPart(run);
   if (run === shown) toRun();
 }
 
-/** Follows a link to a run, wherever it stands; one for another tab or window is left to the browser. */
+/** Follows a link to a run, anywhere on the page. The browser handles a click for another tab or window. */
 function followLink(event: MouseEvent): void {
   if (opensElsewhere(event) || !(event.target instanceof Element)) return;
   const run = runOfPart(event.target.closest('a[href^="#run-"]')?.getAttribute("href") ?? "");
@@ -89,7 +89,7 @@ function followLink(event: MouseEvent): void {
   goTo(run);
 }
 
-/** Shows the run that the address has come to ask for, by a link or by Back. */
+/** Shows the run that the URL names now, after a link or Back. */
 function follow(): void {
   if (current === null) return;
   const run = runOfAddress(current.runs.length) ?? shown;
@@ -100,11 +100,11 @@ function follow(): void {
   shown = run;
   render(current);
   if (asksForRun()) toRun();
-  // What had the focus is made anew.
+  // The element that had the focus was rebuilt.
   root.querySelector<HTMLElement>("#runs [aria-current]")?.focus({ preventScroll: true });
 }
 
-/** Shows a later state of the document: the same run stays on the page, with the same zoom. */
+/** Shows a later state of the document, with the same run and the same zoom. */
 function update(page: PageDocument): void {
   const run = page.runs[shown];
   if (view === null || run === undefined || page.runs.length > 1) render(page);
@@ -114,7 +114,7 @@ function update(page: PageDocument): void {
   }
 }
 
-/** A list of runs, and the runs that are chosen from it. */
+/** Shows a list of runs, and the runs that the reader opens from it. */
 function browse(): void {
   runsPage({
     show: (title, ...children) => {
@@ -135,7 +135,7 @@ else begin(embedded() ?? { schema: "plimsoll/page/1", together: null, runs: [] }
 root.addEventListener("click", followLink);
 window.addEventListener("popstate", follow);
 window.addEventListener("hashchange", follow);
-// The events of a server that has later figures are dispatched here.
+// live.ts dispatches this event when the server sends a newer document.
 document.addEventListener("plimsoll:document", (event) => update((event as CustomEvent<PageDocument>).detail));
 window.addEventListener("beforeprint", drawAll);
 window.addEventListener("afterprint", letRest);

@@ -5,7 +5,7 @@ import { atLeast, count, milliseconds, rate, ratio, whole } from "./format";
 import { conditions, sign } from "./slo";
 import { visible } from "./dom";
 
-/** Text that was not written here, without what Markdown would act on. */
+/** Escapes the Markdown syntax in text that the page did not write. */
 function plain(text: string): string {
   return visible(text).replace(/[\\`*_{}[\]<>|#~]/g, (mark) => `\\${mark}`).replaceAll("\n", " ");
 }
@@ -32,7 +32,7 @@ export function markdown(run: Run): string {
   return lines.join("\n");
 }
 
-/** Copies a text. A page from disk may not use the clipboard API, so a selection is the way that is left. */
+/** Copies a text. A page from disk may not use the clipboard API, so this falls back to a selection. */
 export async function copy(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

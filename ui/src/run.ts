@@ -1,4 +1,4 @@
-// One run: its sections in the order in which they are read.
+// The sections of one run, in reading order.
 
 import { destroyFigures, renew } from "./charts/figure";
 import type { Run } from "./document";
@@ -21,9 +21,9 @@ import { traces } from "./sections/traces";
 
 export interface RunView {
   element: HTMLElement;
-  /** Shows a later state of the same run, at the same range of time. */
+  /** Shows a later state of the same run and keeps the time range. */
   update(run: Run): void;
-  /** Gives up what is registered outside the element, which is about to be removed. */
+  /** Releases what is registered outside the element, which is about to be removed. */
   close(): void;
 }
 
@@ -61,14 +61,14 @@ export function runView(first: Run, index: number): RunView {
   };
 }
 
-/** What the reader did to the page: folds that are open, where tables are scrolled to, and what has the focus. */
+/** What the reader changed on the page: open folds, scroll positions of tables, and the focus. */
 interface ReaderState {
   open: Set<string>;
   scrolled: Map<string, [number, number]>;
   focus: string | null;
 }
 
-/** A name that an element keeps when its section is made anew: its section or chart, its kind, and its number there. */
+/** A key of an element that stays the same when its section is rebuilt: the section or chart, the tag, and the index there. */
 function nameOf(root: HTMLElement, one: Element): string {
   const place = one.closest("figure[id], section[id]") ?? root;
   const alike = [...place.querySelectorAll(one.tagName)];
@@ -92,7 +92,7 @@ function restore(root: HTMLElement, state: ReaderState): void {
     const focused = [...root.querySelectorAll<HTMLElement>(tag)].find((one) => nameOf(root, one) === state.focus);
     focused?.focus({ preventScroll: true });
   }
-  // The rows of a table that was opened are made after this.
+  // Tables that were opened get their rows only after this.
   requestAnimationFrame(() => requestAnimationFrame(() => {
     for (const one of root.querySelectorAll(".scroll")) {
       const [left, top] = state.scrolled.get(nameOf(root, one)) ?? [0, 0];

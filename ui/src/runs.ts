@@ -1,4 +1,4 @@
-// The recorded runs of a server: a list with filters, one run, several side by side. Each has an address, so that Back works.
+// The recorded runs of a server: a list with filters, one run, or several side by side. Each view has a URL, so that Back works.
 
 import type { PageDocument } from "./document";
 import { type Child, foreign, h } from "./dom";
@@ -8,7 +8,7 @@ import { opensElsewhere } from "./route";
 import { address, fetched, followWhileShown } from "./served";
 import { limitName } from "./words";
 
-/** Where an element and its title are shown, and where the page of runs is. */
+/** Shows an element under a title, or renders a page of runs. */
 export interface Place {
   show: (title: string, ...children: HTMLElement[]) => void;
   render: (page: PageDocument, before: HTMLElement) => void;
@@ -20,7 +20,7 @@ const FILTERS = [
   ["match", "Name or URL", "checkout"], ["target", "URL", "/api"], ["tag", "Tag", "key or key=value"],
 ] as const;
 
-/** The parameters of the address, without the token. */
+/** The query parameters of the URL, without the token. */
 const current = (): Parameters => [...new URLSearchParams(location.search)].filter(([name]) => name !== "token");
 const only = (name: string): Parameters => current().filter(([known]) => known === name);
 
@@ -38,7 +38,7 @@ export function runsPage(place: Place): void {
     try {
       const page = await fetched<PageDocument>("/page", chosen);
       if (shown !== asked) return;
-      // Before the run is shown: its page may scroll to what the address asks for.
+      // Before the run is shown, because rendering it may scroll to the fragment of the URL.
       window.scrollTo(0, 0);
       place.render(page, back);
     } catch (error) {
@@ -54,7 +54,7 @@ export function runsPage(place: Place): void {
   const route = (): void => {
     const chosen = only("run");
     const asked = JSON.stringify(chosen);
-    // A jump within a run changes only the part after `#`.
+    // A jump within a run changes only the fragment.
     if (chosen.length > 0 && asked === shown) return;
     shown = asked;
     listen(chosen.length === 0);
@@ -67,7 +67,10 @@ export function runsPage(place: Place): void {
   route();
 }
 
-/** The rate that a search held, a lower bound where none above it broke; or else the best throughput, one where the generator was the limit. */
+/**
+ * Formats the rate that a search held, a lower bound if no rate above it broke; else the best throughput, a lower bound if the generator
+ * was the limit.
+ */
 function perSecond(run: RunEntryDocument): string {
   const { held_per_sec: held, throughput_per_sec: best } = run;
   const isLower = held === null ? run.lower_bound : run.broken_per_sec === null;
@@ -82,7 +85,7 @@ const linkTo = (to: Parameters, attributes: { title?: string }, go: (to: Paramet
     go(to);
   } }, name);
 
-/** A run in the list: with a box to choose it for a comparison, and a link that opens it. */
+/** A row of the list: a box that selects the run for a comparison, and a link that opens the run. */
 const runRow = (run: RunEntryDocument, ticked: boolean, tick: (file: string, on: boolean) => void, go: (to: Parameters) => void): HTMLElement =>
   h("tr", { "data-file": run.file },
     h("td", {}, h("input", {
@@ -121,7 +124,7 @@ function listView(go: (parameters: Parameters) => void) {
     const own = (newest += 1);
     try {
       const found = await fetched<RunsDocument>("/runs", filters());
-      // An answer to an earlier filter may come later.
+      // A response to an earlier filter may arrive late.
       if (own !== newest) return;
       const focused = document.activeElement?.closest("tr[data-file]")?.getAttribute("data-file");
       const at = document.activeElement?.matches("input") ? "input" : "a";
@@ -159,7 +162,7 @@ function listView(go: (parameters: Parameters) => void) {
   };
 }
 
-/** Files without key figures: damaged ones, of which a part can be shown, and those that cannot be read at all. */
+/** Lists the files without key figures: those damaged in part, which can be opened, and those that cannot be read at all. */
 function unlisted(found: RunsDocument, go: (parameters: Parameters) => void): HTMLElement[] {
   const name = (one: UnreadableRunDocument): HTMLElement =>
     (one.damaged_in_part ? linkTo([["run", one.file]], {}, go, foreign(one.file)) : foreign(one.file));

@@ -1,6 +1,6 @@
-// A page that a server serves: what it shows, requests to that server, and its events. A page on disk asks for nothing.
+// The server of a served page: what the page shows, its documents and its events. A page on disk requests nothing.
 
-/** What the server says that this page shows; null for a page on disk. */
+/** What the page shows, as the server says; null for a page on disk. */
 export function served(): "live" | "runs" | null {
   const text = document.getElementById("plimsoll-served")?.textContent;
   return text ? (JSON.parse(text) as "live" | "runs") : null;
@@ -8,14 +8,14 @@ export function served(): "live" | "runs" | null {
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
 
-/** An address of the server, with the token of this page. */
+/** Returns the URL of a path on the server, with the token of this page. */
 export function address(path: string, parameters: readonly (readonly [string, string])[] = []): string {
   const query = new URLSearchParams({ token });
   for (const [name, value] of parameters) query.append(name, value);
   return `${path}?${query}`;
 }
 
-/** A document of the server; the error is in its own words. */
+/** Fetches a JSON document. A refusal throws an error with the message of the server. */
 export async function fetched<T>(path: string, parameters: readonly (readonly [string, string])[]): Promise<T> {
   const answer = await fetch(address(path, parameters)).catch(() => {
     throw new Error("The server does not answer. Has the command ended?");
@@ -25,17 +25,17 @@ export async function fetched<T>(path: string, parameters: readonly (readonly [s
 }
 
 export interface EventHandlers {
-  /** An event of the name that was asked for. */
+  /** Called with the data of each event. */
   event: (data: string) => void;
-  /** The connection is there again. */
+  /** The connection is open, for the first time or again. */
   open: () => void;
-  /** The connection is lost; the browser tries again by itself. */
+  /** The connection is lost; it is retried automatically. */
   lost: () => void;
-  /** There are no more events. */
+  /** The server sends no more events. */
   end: () => void;
 }
 
-/** Follows the events of the server until it says that they are over, or until the function that is returned is called. */
+/** Follows the events named `name` until the server ends them or the caller calls the returned function. */
 export function follow(name: string, handlers: EventHandlers): () => void {
   const source = new EventSource(address("/events"));
   let close = (): void => source.close();
@@ -44,7 +44,7 @@ export function follow(name: string, handlers: EventHandlers): () => void {
   source.addEventListener("end", () => { source.close(); handlers.end(); });
   source.addEventListener("error", () => {
     handlers.lost();
-    // A browser gives up after an answer that is no stream, such as a refusal.
+    // A browser does not retry after a response that is no event stream, such as a refusal.
     if (source.readyState !== EventSource.CLOSED) return;
     const again = setTimeout(() => { close = follow(name, handlers); }, 2000);
     close = () => clearTimeout(again);
@@ -52,7 +52,10 @@ export function follow(name: string, handlers: EventHandlers): () => void {
   return () => close();
 }
 
-/** Follows events while it is asked to and the page is shown. A browser keeps few connections to a server, for all tabs together. */
+/**
+ * Follows events while switched on and the page is visible: browsers keep few connections to a server, for all tabs together.
+ * The returned function switches it on or off. `missed` is called when a hidden page is shown again.
+ */
 export function followWhileShown(name: string, handlers: EventHandlers, missed: () => void): (on: boolean) => void {
   let stop: (() => void) | null = null;
   let asked = false;

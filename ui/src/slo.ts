@@ -1,11 +1,14 @@
-// The conditions of an answer, each with what was measured.
+// The conditions of an answer, each with its measured value.
 
 import type { Mark } from "./charts/marks";
 import { bestStep, highest, type Run, type StepDocument } from "./document";
 import { milliseconds, percentile } from "./format";
 import type { ConditionDocument } from "./generated/page";
 
-/** The step whose figures stand for the run: the trial that held, else the best step, else any. */
+/**
+ * Returns the step whose figures represent the run: the trial at the highest rate that held, else the best step, else the step with the
+ * highest throughput.
+ */
 export function judgedStep(run: Run): StepDocument | null {
   const search = run.document.search;
   const held = search?.trials.filter((trial) =>
@@ -13,12 +16,12 @@ export function judgedStep(run: Run): StepDocument | null {
   return held[held.length - 1]?.step ?? bestStep(run) ?? highest(run.document.steps);
 }
 
-/** Each condition in the words of the text. */
+/** Returns the conditions, worded as in the text report. */
 export function conditions(run: Run): ConditionDocument[] {
   return run.document.answer.slo?.conditions ?? [];
 }
 
-/** The limits of latency as lines across a chart of it. */
+/** Returns the latency limits as horizontal lines of a latency chart. */
 export function latencyLimits(run: Run): Mark[] {
   return (run.document.answer.slo?.latency ?? []).flatMap((limit) => (limit.limit_ms === null ? [] : [{
     at: limit.limit_ms, label: `limit ${percentile(limit.percentile)} ≤ ${milliseconds(limit.limit_ms)}`, dash: true,

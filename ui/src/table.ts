@@ -1,16 +1,16 @@
-// Tables that carry what a chart draws.
+// Tables with the data of charts.
 
 import { h } from "./dom";
 
 export interface Column {
   name: string;
-  /** Text stands at the left, numbers at the right. */
+  /** Text is aligned left, numbers right. */
   text?: boolean;
 }
 
 export interface TableModel {
   columns: readonly Column[];
-  /** How many rows there are. They are made when they are needed, since a long run has thousands. */
+  /** The number of rows. They are built when they are needed, since a long run has thousands. */
   count: number;
   row: (index: number) => readonly (string | Node)[];
   /** Rows in the accent colour, such as the best step. */
@@ -35,14 +35,14 @@ function fill(body: HTMLElement, model: TableModel): void {
   }
 }
 
-/** A table whose rows are there at once. */
+/** A table whose rows are built at once. */
 export function table(caption: string, model: TableModel): HTMLElement {
   const { element, rows } = lazyTable(caption, model);
   rows();
   return element;
 }
 
-/** A table whose rows are made by `rows`. */
+/** A table whose rows are built when `rows` is called. */
 export function lazyTable(caption: string, model: TableModel): { element: HTMLElement; rows: () => void } {
   const heads = model.columns.map((column) => h("th", { scope: "col", class: column.text ? "text" : null }, column.name));
   const body = h("tbody");

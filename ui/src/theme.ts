@@ -1,4 +1,4 @@
-// Light or dark: what the system prefers, until the reader chooses.
+// The colour theme, light or dark: that of the system until the reader chooses one.
 
 const KEY = "plimsoll-theme";
 type Theme = "light" | "dark";
@@ -38,13 +38,13 @@ function changed(): void {
   for (const listener of listeners) listener();
 }
 
-/** Calls back when colours change, for what is drawn on canvas. */
+/** Calls `listener` when colours change, so that canvases are drawn again. Returns a function that unsubscribes. */
 export function onTheme(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** The value of a colour of style.css, such as `--ink`. */
+/** Returns the value of a colour in style.css, such as `--ink`. */
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

@@ -1,4 +1,4 @@
-// Names of the document in words.
+// Words for the names in the document.
 
 const RESOURCES: Record<string, string> = {
   cpu: "CPU", core: "core", allowed_cores: "allowed cores", thread: "thread", quota: "CPU quota",
@@ -57,10 +57,10 @@ export const certainty = (verdict: { confidence: string; proof: { outcome: strin
   (verdict.proof?.outcome === "withdrawn" ? "withdrawn: the named limit was raised, but throughput did not move as predicted" : confidence(verdict.confidence));
 export const outcome = named(OUTCOMES);
 export const overloadClass = named(CLASSES);
-/** What a ramp changes, compared with a jump to the same load, as a sentence. */
+/** A sentence that compares a ramp to the highest load with a jump to it. */
 export const rampEffect = named(RAMPS);
 export const breach = named(BREACHES);
-/** A name of the document, such as `target_lost`, as words. */
+/** Turns a name in the document, such as `target_lost`, into words. */
 export const spaced = (name: string): string => name.replaceAll("_", " ");
 
 /** A limit and its place: `CPU of api`. */
@@ -69,17 +69,17 @@ export function limitAt(limit: string, where: string): string {
   return limit === "generator" || limit === "unknown" || where === "" ? limitName(limit) : `${limitName(limit)} of ${where}`;
 }
 
-/** `GC pauses, java`, `tasks waiting for a CPU`. */
+/** Names a curve, such as `GC pauses, java` or `tasks waiting for a CPU`. */
 export function curve(one: { kind: string; of: string }): string {
   if (one.kind === "cpu_wait" && one.of === "") return "processes waiting for a CPU";
   const name = CURVES[one.kind] ?? spaced(one.kind);
   return one.of === "" ? name : `${name}, ${one.of}`;
 }
 
-/** `CPU`, `thread 12/12 nginx`. */
+/** Names a resource, such as `CPU` or `thread 12/12 nginx`. */
 export function resource(use: { resource: string; of: string }): string {
   const name = resourceName(use.resource);
   if (use.of === "") return name;
-  // A core is named `core 1`, which says what it is.
+  // `core 1` already says that it is a core.
   return use.of.startsWith(`${name} `) ? use.of : `${name} ${use.of}`;
 }

@@ -1,4 +1,4 @@
-// The run that is shown is a part of the address, in a real browser: PLIMSOLL_PAGES has diff.html, of two runs.
+// The URL names the run that is shown, in a real browser: PLIMSOLL_PAGES has diff.html, of two runs.
 import assert from "node:assert/strict";
 import path from "node:path";
 import { pathToFileURL } from "node:url";

@@ -76,7 +76,7 @@ test("one search and one zoom are for all flame graphs of a comparison", { skip 
   assert.ok(Math.abs(before.parse / now.parse - 2 / 3) < 0.01, `${before.parse} and ${now.parse} px`);
   await page.keyboard.press("Escape");
   assert.equal(Object.keys(await boxesOf(page, "other")).length, 6);
-  // What the new run has not: the box around it is shown instead.
+  // The new run lacks this box: the box around it is shown instead.
   await press(page.locator("#chart-diff-cpu-other .flame button", { hasText: "format" }));
   assert.deepEqual(Object.keys(await boxesOf(page, "one")), ["main", "serve", "parse", "copy", "check"]);
   const [format, serve] = [(await boxesOf(page, "other")).format, (await boxesOf(page, "one")).serve];

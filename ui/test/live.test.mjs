@@ -21,7 +21,7 @@ async function opened(address) {
   return { context, page, errors };
 }
 
-/** A run that goes on, as far as so many windows. */
+/** A run under way, with its first windows only. */
 function soFar(document, windows) {
   const [run] = document.runs;
   const length = run.timeline.at_sec.length;

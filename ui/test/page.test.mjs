@@ -8,9 +8,9 @@ import { HARMLESS, harm, hostile } from "./hostile.mjs";
 import { documentOf, launched, opened, overflow, pages, press, scrolled, serious, skip, unfolded, withDocument } from "./pages.mjs";
 import { blank } from "./values.mjs";
 
-/** The most that a page may have without its document, in bytes. */
+/** The largest page without its document, in bytes. */
 const MAX_PAGE = 400_000;
-/** Drawings that a page holds at most, unless more are in view. */
+/** The most drawings that a page keeps, unless more are in view. */
 const HELD = 12;
 /** A page is opened at the first width, and its window resized to the others. */
 const WIDTHS = { light: [375, 768, 1440], dark: [1440, 768, 375] };
@@ -148,7 +148,7 @@ for (const file of pages) {
       [...document.querySelectorAll('figure[data-chart]:not([data-drawn="true"])')].map((chart) => chart.dataset.chart));
     assert.deepEqual([errors, undrawn], [[], []]);
     await page.emulateMedia({ media: "print" });
-    // The page learns of paper with the next frame.
+    // The page learns of the print view with the next frame.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     assert.deepEqual(await lacking(page), [], "charts of which paper shows nothing");
     await unfolded(page);

@@ -38,7 +38,7 @@ export function withDocument(file, document) {
 
 /** A page once it is built, with the errors that it reports. A function `first` runs in the page before its own script. */
 export async function opened(browser, file, width, colorScheme, first = null) {
-  // Scripts of a test are refused by the page's own policy, as any others are.
+  // The page's own policy also refuses scripts of a test.
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
   const page = await context.newPage();
   const errors = errorsOf(page);
@@ -48,7 +48,7 @@ export async function opened(browser, file, width, colorScheme, first = null) {
   return { context, page, errors };
 }
 
-/** The same with a document that a function has changed. */
+/** Opens the page with a document that a function has changed. */
 export async function openedChanged(browser, file, change, first = null) {
   const document = documentOf(file);
   change(document);

@@ -5,7 +5,7 @@ import { once } from "node:events";
 
 const built = () => readFileSync(new URL("../../crates/report/page/index.html", import.meta.url), "utf8");
 
-/** The built page as it is served: told what it shows, and allowed to ask its server. */
+/** The built page as it is served: with the kind of page it is, and with permission to ask its server. */
 function served(kind) {
   return built()
     .replace("<!--plimsoll:document-->", () => `<script type="application/json" id="plimsoll-served">"${kind}"</script>`)

@@ -48,7 +48,7 @@ async function counting(file) {
   return found;
 }
 
-/** Gives the page documents of a run that grows, the last of them whole. Every third has nothing of hosts: its charts are others. */
+/** Sends the page documents of a run that grows; the last one is the whole run. Every third has no hosts, so its charts differ. */
 const updated = (page, file, times) => page.evaluate(({ document: whole, times }) => {
   const [run] = whole.runs;
   for (let time = 1; time <= times; time += 1) {
@@ -152,7 +152,7 @@ const withCurve = (page, file, values) => page.evaluate(({ document: whole, valu
   document.dispatchEvent(new CustomEvent("plimsoll:document", { detail }));
 }, { document: documentOf(file), values });
 
-/** The longest stretch without the colour of the first line of a chart, between the first and the last column with it, as a part of that. */
+/** The longest gap in the colour of the first line of a chart, as a part of the width between the first and the last column with it. */
 const longestGap = (page, name) => page.evaluate((name) => {
   const figure = document.querySelector(`#chart-${name}`);
   const canvas = figure.querySelector("canvas");

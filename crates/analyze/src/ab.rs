@@ -1,8 +1,8 @@
-//! Two services, A and B, loaded in rounds: by how much B differs from A, and how surely.
+//! Compares two services, A and B, that are loaded in rounds: how much B differs from A, and how certain that is.
 //!
-//! The unit is the round, not the request: requests of one load share what the machine and the service did meanwhile. A round
-//! loads both sides, one after another in an order that was drawn, and gives one difference of each figure. `plimsoll-stats`
-//! judges the differences ([`plimsoll_stats::rounds`]); here they are made from loads and named.
+//! The unit is the round, not the request: requests of one load share the state of the machine and the service. A round loads
+//! both sides one after the other, in random order, and gives one difference of each figure. This module computes the
+//! differences from loads and names the results; [`plimsoll_stats::rounds`] judges them.
 
 mod carry_over;
 mod figure;

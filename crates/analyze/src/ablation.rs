@@ -1,9 +1,8 @@
-//! What each of several switches costs, from runs with them on and off.
+//! Computes what each of several switches costs, from runs with them on and off.
 //!
-//! Everything is in **time per request**, 1/X, not in throughput: what is done for a request one after another adds up
-//! in time, and a difference of throughputs says nothing of its own (1,000 fewer of 15,000 and of 2,000 are not the
-//! same work). In a closed loop of N connections a request stays N/X by Little's law, so that the same model holds of
-//! residence, N times as large.
+//! All figures are **time per request**, 1/X, not throughput: work that is done one after another for a request adds up in time,
+//! while a difference of throughputs depends on its base (1,000 less of 15,000 and of 2,000 are different work). In a closed loop of
+//! N connections a request takes N/X by Little's law, so that the model also holds for latency, N times as large.
 
 mod design;
 mod fixing;

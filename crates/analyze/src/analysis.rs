@@ -1,4 +1,4 @@
-//! From a run to its findings.
+//! Computes the findings of a run.
 
 use plimsoll_plan::{LadderSteps, Load, Plan, UnreadablePlan};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
@@ -25,7 +25,7 @@ pub enum AnalyzeError {
     Histogram { step: u32, source: CorruptHistogram },
 }
 
-/// Everything that can be said about a run: a pure function of it.
+/// Computes all findings of a run. A pure function of the run.
 ///
 /// # Errors
 /// When the stored plan or a histogram cannot be read.
@@ -49,7 +49,7 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     Ok(findings)
 }
 
-/// What the load shows without search and overloads; where something was changed in mid-run, with what that proves.
+/// The findings of the load without search and overloads; after an intervention during the run, with the proof.
 fn findings_of_load(load: &Run) -> Result<Findings, AnalyzeError> {
     let Some(intervention) = Intervention::find(load) else { return analyze_load(load) };
     let mut findings = analyze_load(&intervention.before(load))?;
@@ -58,7 +58,7 @@ fn findings_of_load(load: &Run) -> Result<Findings, AnalyzeError> {
     Ok(findings)
 }
 
-/// The same of a run in which nothing was changed.
+/// The findings of a load without an intervention.
 fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     let plan = Plan::from_json(&run.manifest.plan)?;
     let steps = run.steps.iter().map(|step| summarize(run, &plan, step)).collect::<Result<Vec<_>, _>>()?;
@@ -94,7 +94,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     Ok(findings)
 }
 
-/// Marks the step that the answer speaks of where the answer is a lower bound: what shows that may be the verdict alone.
+/// Marks the step of the short answer if the answer is a lower bound, which may follow from the verdict alone.
 fn mark_lower_bound(findings: &mut Findings) {
     let chosen = chosen_step(findings).map(|step| step.index).filter(|_| findings.lower_bound);
     findings
@@ -104,7 +104,7 @@ fn mark_lower_bound(findings: &mut Findings) {
         .for_each(|step| step.lower_bound = true);
 }
 
-/// The steps of a ladder that are beyond the limits of the machine.
+/// The steps of a ladder that exceed the limits of the machine.
 fn not_run(run: &Run, plan: &Plan) -> Vec<NotRun> {
     let (Load::Ladder { steps: LadderSteps::Fixed(steps), .. }, Some(allowed)) =
         (&plan.load, run.manifest.machine.lowered_to)
@@ -115,7 +115,7 @@ fn not_run(run: &Run, plan: &Plan) -> Vec<NotRun> {
     beyond.map(|connections| NotRun { connections: *connections, allowed }).collect()
 }
 
-/// What requests pass, what was used of the hosts, and what limits.
+/// The topology, the use of resources, and the verdict.
 fn judged(run: &Run, case: &Case<'_>) -> (Topology, Vec<Resource>, Verdict) {
     let hosts = Hosts::new(run);
     let spans = tracks::spans(run, case.steps);

@@ -1,6 +1,6 @@
-//! How capacity differs: with the machines of a tier (`tiers`), from one run to another (`compare`, with what speaks against it in
-//! `comparability`, latency in `latency_difference`, and searches in `highest_rates`), and how many machines each
-//! tier needs for a target rate (`machines`).
+//! How capacity differs: with the machines of a tier (`tiers`), and between two runs (`compare`; latency in `latency_difference`,
+//! searches in `highest_rates`, reasons why two runs are not comparable in `comparability`). `machines` computes how many
+//! machines each tier needs for a target rate.
 
 pub(crate) mod comparability;
 pub(crate) mod compare;

@@ -1,4 +1,4 @@
-//! What was found: every figure and sentence of a report is made from these.
+//! The findings of a run: every figure and sentence of a report is made from these types.
 
 mod advice;
 mod claim;
@@ -45,11 +45,11 @@ pub enum Steadiness {
     /// Throughput changed within the step, and not by a warm-up that could be cut; in an open loop, the queue grew.
     Moving,
     TooShort,
-    /// The offered rate was to change, so throughput was not to settle.
+    /// The plan changes the offered rate, so throughput was not expected to settle.
     Ramp,
 }
 
-/// What one request of a plan of several came to in a step.
+/// The results of one request of a plan with several, in one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestSummary {
     pub name: String,
@@ -69,7 +69,7 @@ pub struct RequestSummary {
 /// A part of a step whose offered rate changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RampWindow {
-    /// When it began, in seconds since the load did.
+    /// When it began, in seconds since the load began.
     pub began_sec: f64,
     /// When it ended, in seconds since the load began.
     pub end_sec: f64,
@@ -87,7 +87,7 @@ pub struct RampWindow {
     pub latency: TimeSummary,
 }
 
-/// What one step came to.
+/// The results of one step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepSummary {
     pub index: u32,
@@ -112,11 +112,11 @@ pub struct StepSummary {
     pub drain_sec: f64,
     /// Completed requests per second over the measured window.
     pub throughput: Estimate,
-    /// The throughput is a lower bound: the generator was the limit in this step, or has a part of what limits the run's best.
+    /// True if the throughput is a lower bound: the generator was the limit in this step, or shares what limits the run's best step.
     pub lower_bound: bool,
     pub bytes_in_per_sec: f64,
     pub steadiness: Steadiness,
-    /// In a closed loop, how much throughput rose from the beginning of that window to its end, in relation to its mean; below
+    /// In a closed loop, the change of throughput from the beginning of the measured window to its end, relative to its mean; below
     /// zero if it fell. `None` where that is within 2 % or may be chance.
     pub drift: Option<f64>,
     pub end: plimsoll_record::StepEnd,
@@ -129,31 +129,31 @@ pub struct StepSummary {
     pub limited: Vec<Percentile>,
     /// done − sent.
     pub service: TimeSummary,
-    /// Time to open a connection, a TLS handshake included, of those opened while measured.
+    /// Time to open a connection, including a TLS handshake, for connections opened in the measured window.
     pub connect: TimeSummary,
-    /// The TLS handshake's part of it.
+    /// The TLS handshake's part of `connect`.
     pub handshake: TimeSummary,
-    /// The requests of a plan of several, in its order; empty for a plan of one.
+    /// The requests of a plan with several, in the plan's order; empty for a plan with one.
     pub requests: Vec<RequestSummary>,
-    /// The step over time where the offered rate changes; else empty.
+    /// Windows over the step where the offered rate changes; otherwise empty.
     pub ramp_windows: Vec<RampWindow>,
-    /// Generators with machines of their own that made it together; 0 where one machine made it.
+    /// How many generators with machines of their own made the load together; 0 where one machine made it.
     pub generators: usize,
     pub generator: GeneratorHealth,
 }
 
 impl StepSummary {
-    /// Where it stands: by its connections, or by the rate of an open loop.
+    /// The position of the step: its connections, or the rate of an open loop.
     pub(crate) fn at(&self) -> At {
         self.rate_per_sec.map_or(At::Connections(self.connections), At::Rate)
     }
 
-    /// Requests under way at most.
+    /// The most requests under way: connections × depth.
     pub(crate) fn under_way(&self) -> f64 {
         f64::from(self.connections) * f64::from(self.depth)
     }
 
-    /// True if the machine that conducted it made it as well. Of a fleet, other machines make the load.
+    /// True if the machine that conducted the step also made its load. In a fleet, other machines make it.
     pub(crate) fn is_made_here(&self) -> bool {
         self.generators == 0
     }
@@ -191,7 +191,7 @@ pub enum Held {
     Unknown,
 }
 
-/// What the SLO came to.
+/// The result of checking the SLO.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SloCheck {
     pub slo: Slo,
@@ -199,11 +199,11 @@ pub struct SloCheck {
     pub best_step: Option<u32>,
     /// The highest throughput within the limits of latency and success.
     pub throughput_within: Option<Estimate>,
-    /// Each limit of latency, in the order of `slo`, at `best_step`, or at the lowest step if none holds.
+    /// Whether each limit of latency holds, in the order of `slo`, at `best_step`, or at the lowest step if none holds.
     pub latency: Vec<Held>,
-    /// Success ratio at the same step.
+    /// Whether the success ratio holds at the same step.
     pub success: Held,
-    /// Throughput within the limits against what was asked for.
+    /// Whether `throughput_within` reaches the throughput that was asked for.
     pub throughput: Held,
 }
 
@@ -232,7 +232,7 @@ impl SloCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotRun {
     pub connections: u32,
-    /// What this machine allows instead.
+    /// The limit of this machine.
     pub allowed: plimsoll_record::LoweredTo,
 }
 
@@ -247,12 +247,12 @@ pub enum Breach {
     Queue,
 }
 
-/// What one rate came to.
+/// The outcome of one rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TrialOutcome {
     Held,
     Broken(Breach),
-    /// Too near to the limit to be decided in its time.
+    /// Too close to a limit to be decided in the time available.
     Close,
     /// The generator was the limit: nothing is known of the target.
     GeneratorLimited,
@@ -263,17 +263,16 @@ pub enum TrialOutcome {
 pub struct TrialSummary {
     pub step: StepSummary,
     pub outcome: TrialOutcome,
-    /// It began right after the load of a rate that broke.
+    /// True if it began right after the load of a rate that broke.
     pub after_overload: bool,
 }
 
 /// Why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchEnd {
-    /// The highest rate that holds and the lowest that does not are as near to each other as was asked for, and each was
-    /// confirmed by a second trial.
+    /// The highest rate that holds and the lowest that does not are as close as was asked for, and a second trial confirmed each.
     Found,
-    /// It ended before: its time was over, the user ended it, or its trials contradicted each other too often.
+    /// It ended early: its time was over, the user ended it, or its trials contradicted each other too often.
     Unfinished,
     /// Higher rates are beyond the generator.
     GeneratorLimited,
@@ -281,18 +280,18 @@ pub enum SearchEnd {
     NeverHeld,
 }
 
-/// A maximum that moved while it was searched for: two rates that no chance explains.
+/// A maximum that moved during the search: chance does not explain the results of these two rates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Drift {
     /// A rate that held at one time, requests per second.
     pub held_per_sec: f64,
-    /// The lower rate that broke at another.
+    /// A lower rate that broke at another time, requests per second.
     pub broken_per_sec: f64,
-    /// The lower rate broke after the higher one had held: the target got slower.
+    /// True if the lower rate broke after the higher one had held: the target got slower.
     pub falls: bool,
 }
 
-/// What a search for the highest rate within the conditions came to.
+/// The results of a search for the highest rate within the conditions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RateSearch {
     /// Every rate that was tried, in order.
@@ -313,7 +312,7 @@ pub struct RateSearch {
 }
 
 impl RateSearch {
-    /// The trial with the highest rate that held, the last of several.
+    /// The last trial of the highest rate that held.
     pub fn best(&self) -> Option<&TrialSummary> {
         let held = self.held_per_sec?;
         self.trials.iter().rev().find(|trial| {
@@ -321,8 +320,8 @@ impl RateSearch {
         })
     }
 
-    /// The trial that decides the conditions: the best, or where no rate holds the last one of the lowest rate; `None` if the search
-    /// ended before.
+    /// The trial that decides about the conditions: the best one, or, if no rate holds, the last one of the lowest rate; `None` if the
+    /// search ended before that.
     pub fn deciding(&self) -> Option<&TrialSummary> {
         let is_lowest = |trial: &&TrialSummary| {
             self.broken_per_sec.is_some() && trial.step.rate_per_sec == self.broken_per_sec
@@ -347,9 +346,9 @@ pub struct Findings {
     pub usl: Option<UslFit>,
     /// The SLO, if one was asked for.
     pub slo: Option<SloCheck>,
-    /// The processes that requests pass, as far as they were seen.
+    /// The processes that requests pass, as far as they were observed.
     pub topology: crate::Topology,
-    /// What was used of each resource of the hosts that were watched, the generator's included.
+    /// The use of each resource of the watched hosts, including the generator's.
     pub resources: Vec<crate::Resource>,
     pub verdict: Verdict,
     /// The steps that were asked for and not run, because this machine cannot open so many connections.
@@ -358,14 +357,13 @@ pub struct Findings {
     pub profiled: Vec<StepSummary>,
     /// The search for the highest rate within the conditions, if one was made; its steps are not among the others.
     pub search: Option<RateSearch>,
-    /// What became of the target under overload, if the plan asks for that; the steps of it are not among the others, but for that
-    /// of a rate that was given.
+    /// The target's behaviour under overload, if the plan asks for it. Its steps are not among `steps`, except that of a given rate.
     pub overload: Option<Overload>,
     /// True if the figures are lower bounds because the generator was the limit: print "≥".
     pub lower_bound: bool,
 }
 
-/// Answers whose mean size differs by more than this between steps are not of the same work.
+/// Answers whose mean size differs by more than this factor between steps are answers to different work.
 const SAME_SIZE: f64 = 1.2;
 /// Headers alone, such as the digits of a counter, differ by less than this many bytes.
 const HEADER_BYTES: f64 = 64.0;
@@ -377,13 +375,13 @@ impl Findings {
         steps.max_by(|a, b| a.1.throughput.value.total_cmp(&b.1.throughput.value))
     }
 
-    /// The same; `None` also if nothing was answered in time.
+    /// As [`best_step`](Self::best_step); `None` also if nothing was answered in time.
     pub fn best_answered_step(&self) -> Option<(usize, &StepSummary)> {
         self.best_step().filter(|(_, step)| step.throughput.value > 0.0)
     }
 
-    /// The smallest and the largest mean size of an answer with its headers, in bytes, where these differ between steps without
-    /// failures.
+    /// The smallest and the largest mean size of an answer with its headers, in bytes, over the steps without failures; `None` if they
+    /// do not differ.
     pub fn changed_answer(&self) -> Option<(f64, f64)> {
         let counts = self.steps.iter().map(|step| &step.counts);
         let clean = counts.filter(|counts| counts.ok > 0 && counts.ok == counts.completed);
@@ -398,7 +396,7 @@ impl Findings {
         answered_late(&self.steps)
     }
 
-    /// True if half of the requests of the lowest step took longer than a limit of latency that does not hold: then no rate of arrivals
+    /// True if half of the requests of the lowest step took longer than a limit of latency that does not hold: then no arrival rate
     /// holds it either. Where only some took longer, a rate that leaves pauses may.
     pub fn is_too_slow_for_any_rate(&self) -> bool {
         let Some(check) = &self.slo else { return false };

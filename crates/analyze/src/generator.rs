@@ -1,8 +1,8 @@
-//! The generator's self-check: did anything of its own hold the load back?
+//! The generator's self-check: did the generator itself limit the load?
 //!
-//! Each rule is meant to stay silent while the target alone is slow. A generator that shares its machine
-//! with the target competes with it for the CPU; being starved there is a fact like any other, and the
-//! throughput seen is a lower bound of what the target gives on a machine of its own.
+//! Each rule must stay silent while only the target is slow. A generator that shares its machine with the target competes with it
+//! for the CPU. If it is starved there, that is reported too, and the observed throughput is a lower bound of what the target reaches
+//! on a machine of its own.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ mod law;
 mod machine;
 mod rules;
 
-/// What each worker's thread spent of the time of these frames.
+/// How each worker's thread spent the time of these frames.
 fn load_by_worker(heads: &[&FrameHead]) -> Vec<WorkerLoad> {
     let mut workers: BTreeMap<u32, (u64, WorkerTime)> = BTreeMap::new();
     for head in heads.iter().filter(|head| head.of_worker()) {
@@ -43,10 +43,10 @@ fn load_by_worker(heads: &[&FrameHead]) -> Vec<WorkerLoad> {
     workers.into_iter().map(load).collect()
 }
 
-/// The generator's health over one step.
+/// Checks the generator's health over one step.
 pub(crate) fn self_check(evidence: &Evidence<'_>) -> GeneratorHealth {
     let mut by_worker = load_by_worker(evidence.measured);
-    // A gap may pass for the end of the warm-up: it counts wherever it was.
+    // A stall may be mistaken for the end of the warm-up, so that the whole step counts.
     for whole in load_by_worker(evidence.all) {
         for load in by_worker.iter_mut().filter(|load| load.worker == whole.worker) {
             load.stalled_ratio = whole.stalled_ratio;

@@ -1,6 +1,6 @@
-//! Groups of things that are the same in some respect.
+//! Groups of equal items.
 
-/// Items in groups of those that are the same, in the order of the first of each.
+/// Groups items that `is_same` relates to the first of a group, in the order of these firsts.
 pub(crate) fn grouped<T>(
     items: impl IntoIterator<Item = T>,
     is_same: impl Fn(&T, &T) -> bool,

@@ -1,7 +1,7 @@
-//! Recorded runs as a history: the key figures of each, and where a metric changed.
+//! Recorded runs as a history: the key figures of each run, and where a metric changed.
 //!
-//! An entry is derived from a run as everything else is. What keeps entries (an index, a team's database) keeps copies, and
-//! derives them again with a newer version.
+//! An entry is derived from a run. An index or a team's database keeps copies of entries, and derives them again with a newer
+//! version.
 
 mod entry;
 mod figures;

@@ -1,8 +1,8 @@
-//! What hosts reported: their samples by subject, and what is made of them.
+//! The samples of hosts by subject, and what is computed from them.
 //!
-//! `tracks` sorts the samples next to the steps; `track` reads one of them over time; `usage` says how
+//! `tracks` sorts the samples and relates them to the steps; `track` reads one of them over time; `usage` computes how
 //! much of each `resource` a step used, and `demand` how much of it a request uses; `topology` follows connections
-//! from process to process; `host_view` lists what else is known of a host; `curves` are garbage collection, stalls and waits
+//! from process to process; `host_view` lists the other reports of a host; `curves` are garbage collection, stalls and waits
 //! over time, for pages.
 
 pub(crate) mod curves;

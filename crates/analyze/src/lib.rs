@@ -1,28 +1,28 @@
-//! What a run means: steady state, knee, scalability, SLO, generator health, verdict.
+//! The analysis of a run: steady state, knee, scalability, SLO, generator health, verdict.
 //!
-//! Everything here is a pure function of what was recorded, so a stored run is judged exactly as the live
-//! one was, and again by a better rule later. No clock, no file, no randomness. Every formula is derived
-//! where it stands, with its source; `docs/method.md` states them in one piece.
+//! All functions are pure functions of the recorded data, so that a stored run is judged exactly as the live one was, and can be
+//! judged again by a better rule. No clock, no file, no randomness. Every formula is derived where it is used, with its source;
+//! `docs/method.md` collects them.
 //!
-//! | folder | what it answers |
+//! | folder | contents |
 //! | --- | --- |
-//! | `load` | what did each step come to, is it steady, where is the knee, was the SLO met |
-//! | `generator` | was the load generator itself the limit |
+//! | `load` | the figures of each step, whether it is steady, the knee, whether the SLO was met |
+//! | `generator` | whether the load generator was the limit |
 //! | `hosts` | how much of which resource was used, by which process, per request |
-//! | `observations` | what a run or a table shows of one load after another: what the next folder reads |
+//! | `observations` | what a run or a table shows of one load after another: the input of `verdict` |
 //! | `search` | the highest rate within the conditions |
-//! | `overload` | what becomes of the target beyond that rate |
+//! | `overload` | the behaviour of the target beyond that rate |
 //! | `verdict` | what limits the target; `proof` tests it by an intervention |
-//! | `table` | rows of figures, and what several of them say together |
+//! | `table` | rows of figures, and conclusions from several of them |
 //! | `production` | what a request costs and which resource fills first, from a monitoring system |
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
 //! | `ablation` | what each of several switches costs |
 //! | `history` | the key figures of each of many runs, and where one of them changed |
 //! | `timeline` | the load and the use of hosts over time, for figures and pages |
 //! | `status` | how the run ended |
-//! | `ab` | two services loaded in turn: how much they differ, and how surely |
+//! | `ab` | two services loaded in turn: how much they differ, and how certain that is |
 //!
-//! `analysis` puts them together; `findings` are the types of what comes out.
+//! `analysis` combines them; `findings` holds the result types.
 
 pub mod ab;
 mod ablation;

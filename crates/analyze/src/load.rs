@@ -1,8 +1,8 @@
-//! What the load came to, from the frames of the workers.
+//! The results of the load, computed from the frames of the workers.
 //!
-//! `series` and `frames` add frames up; `steady`, `warm_up` and `ladder` decide while a run goes on whether a step or the
-//! warm-up may end and which step follows; `summary` says what a step came to, with `percentile`, `requests` and
-//! `ramp_windows`; `knee` and `slo` judge all steps together.
+//! `series` and `frames` add frames up. `steady`, `warm_up` and `ladder` decide during a run whether a step or the warm-up may end,
+//! and which step follows. `summary` computes the figures of a step, with `percentile`, `requests` and `ramp_windows`. `knee` and
+//! `slo` judge all steps together.
 
 pub(crate) mod frames;
 pub(crate) mod knee;

@@ -1,7 +1,7 @@
-//! What was observed of a target under load: the one thing that rules read, whether it was recorded or written down in a table.
+//! The observations of a target under load, recorded in a run or written down in a table: the only input of the rules.
 //!
-//! A load is a step of a run or a row of a table. What was not observed is `None`, or there is nothing of it: a table has no
-//! samples, connections or failures, so that rules about these find nothing to say.
+//! A load is a step of a run or a row of a table. What was not observed is `None` or empty: a table has no
+//! samples, connections or failures, so that rules about these find nothing.
 
 pub(crate) mod table;
 
@@ -25,11 +25,11 @@ use crate::load::knee;
 use crate::table::{load_effect, stands};
 use crate::{Findings, TableRow};
 
-/// A tier that uses this part of its CPU or more is at its end in a row whose throughput does not grow with the load. Load shared
-/// out unevenly over machines, and means over time, keep it below 100 %.
+/// A tier that uses this share of its CPU or more is at its limit in a row whose throughput does not grow with the load. Uneven load
+/// on its machines, and means over time, keep it below 100 %.
 const MIN_FULL: f64 = 0.8;
 
-/// What was planned and counted in a run.
+/// The plan and the steps of a run.
 pub(crate) struct Case<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) steps: &'a [StepSummary],
@@ -39,28 +39,28 @@ pub(crate) struct Case<'a> {
     pub(crate) generator: &'a GeneratorHealth,
 }
 
-/// One load.
+/// One load: a step of a run or a row of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct ObservedLoad {
     pub(crate) at: At,
     pub(crate) throughput: Estimate,
 }
 
-/// What was observed of a target under one load after another.
+/// What was observed of a target under a series of loads.
 pub(crate) struct Observations<'a> {
     pub(crate) loads: Vec<ObservedLoad>,
-    /// What hosts and tiers can run out of, and how much of it each load used.
+    /// The resources of hosts and tiers, and how much of each was used by each load.
     pub(crate) resources: Cow<'a, [Resource]>,
     /// The samples of hosts.
     pub(crate) hosts: &'a Hosts<'a>,
-    /// When each load was measured, by the clock of the samples.
+    /// The measured time of each load, by the clock of the samples.
     pub(crate) spans: &'a [Span],
     pub(crate) flow: &'a Flow,
-    /// What was planned and counted; `None` for a table.
+    /// The plan and the steps; `None` for a table.
     pub(crate) run: Option<&'a Case<'a>>,
-    /// Watched processes that serve no requests: their hosts and ids.
+    /// Watched processes that serve no requests, each by its host and id.
     pub(crate) not_serving: BTreeSet<(&'a str, u32)>,
-    /// The rows that the loads are; empty for a run.
+    /// The rows of a table, one for each load; empty for a run.
     pub(crate) rows: &'a [&'a TableRow],
 }
 
@@ -71,12 +71,12 @@ impl ObservedLoad {
 }
 
 impl Case<'_> {
-    /// The target by its URL's authority.
+    /// The target, by the authority of its URL.
     pub(crate) fn target(&self) -> Place {
         Place::Target(self.plan.target.authority())
     }
 
-    /// A verdict on the target, or on the generator, with nothing but its claim.
+    /// A verdict on the target, or on the generator, without a claim or evidence.
     pub(crate) fn verdict(&self, limit: Limit, confidence: Confidence) -> Verdict {
         let place = if limit == Limit::Generator { Place::Generator } else { self.target() };
         Verdict::new(limit, place, confidence)
@@ -86,17 +86,17 @@ impl Case<'_> {
         matches!(self.plan.load, Load::Ladder { .. })
     }
 
-    /// The step that the answer is taken from: that of the plateau, or of the most load.
+    /// The index of the step that the answer is taken from: that of the plateau, or of the highest load.
     pub(crate) fn deciding(&self) -> usize {
         knee::deciding(self.steps, self.knee, self.is_ladder()).unwrap_or(0)
     }
 
-    /// The step of the most load; `None` without a step.
+    /// The index of the step with the highest load; `None` without a step.
     pub(crate) fn highest(&self) -> Option<usize> {
         knee::highest(self.steps, self.is_ladder())
     }
 
-    /// The generator's own load in a step, the first thing to rule out.
+    /// The generator's own load in a step, as evidence: the first thing to rule out.
     pub(crate) fn generator_row(&self, step: &StepSummary) -> Evidence {
         let busiest = self.generator.busiest_worker_ratio;
         Evidence::new(Observation::BusiestWorker, busiest, Some(1.0), step.at())
@@ -104,7 +104,7 @@ impl Case<'_> {
 }
 
 impl<'a> Observations<'a> {
-    /// What was found of a run, without what was sampled.
+    /// The findings of a run, without samples.
     pub(crate) fn from_findings(findings: &'a Findings) -> Self {
         Self {
             loads: findings.steps.iter().map(ObservedLoad::from_step).collect(),
@@ -118,7 +118,7 @@ impl<'a> Observations<'a> {
         }
     }
 
-    /// What was recorded in a run.
+    /// The observations of a recorded run.
     pub(crate) fn from_run(
         run: &'a Case<'a>,
         samples: &StepSamples<'a>,
@@ -163,7 +163,7 @@ impl<'a> Observations<'a> {
         self.run.map_or(Place::Nowhere, Case::target)
     }
 
-    /// The names of the hosts of a run other than the generator's; of the tiers that take part in a row.
+    /// The names of the hosts of a run, except the generator's, or of the tiers that take part in a row.
     pub(crate) fn hosts_of(&'a self, load: usize) -> Vec<&'a str> {
         let tiers = self.rows.get(load).into_iter().flat_map(|row| row.present());
         let names: BTreeSet<&str> = self.hosts.names();
@@ -177,8 +177,9 @@ impl<'a> Observations<'a> {
         failure(Source::Cpu).or_else(|| failure(Source::Cgroup)).map(ToOwned::to_owned)
     }
 
-    /// How much of a resource can be used. In a table that is the most that any row shows of it, where a link carried more than it is
-    /// said to, a processor is busy, or one or a link is nearly so while throughput grows neither with the load nor with machines.
+    /// The usable amount of a resource; `None` if its capacity is unknown. In a table it is the highest use in any row at the limit: a
+    /// link that carried more than its stated capacity, a busy processor, or a nearly busy processor or link while throughput grows
+    /// neither with the load nor with machines.
     pub(crate) fn usable(&self, resource: &Resource) -> Option<f64> {
         let capacity = resource.capacity.filter(|capacity| *capacity > 0.0)?;
         if self.rows.is_empty() {

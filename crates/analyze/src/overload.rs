@@ -1,8 +1,8 @@
-//! What becomes of the target under overload: goodput against what is offered, and whether it comes back.
+//! The behaviour of the target under overload: goodput over offered load, and whether it recovers.
 //!
-//! Goodput counts the successful responses within the limit of latency, which runs from the instant at which a request was due.
-//! [`RecoveryWatch`] follows an overload while its load goes on, [`of_run`] reads all of them off a recorded run, and
-//! [`protection`] gives the limits that follow from the rate that holds.
+//! Goodput counts the successful responses within the latency limit, measured from the instant at which a request was due.
+//! [`RecoveryWatch`] follows an overload during its load, [`of_run`] evaluates all overloads of a recorded run, and
+//! [`protection`] derives limits from the rate that holds.
 
 mod judge;
 mod phase;
@@ -29,17 +29,17 @@ pub use protection::{held_rate, protection};
 pub use recovery::RecoveryWatch;
 pub(crate) use recovery::STUCK;
 
-/// A generator that sends later than this part of the limit of latency is felt in goodput.
+/// A send lag above this fraction of the latency limit distorts goodput.
 const LAG_PART: f64 = 0.1;
-/// An overload whose last so many seconds are not known was interrupted.
+/// An overload was interrupted if more than its last second is missing.
 const CUT_SEC: f64 = 1.0;
 
-/// Whether a step belongs to the overloads of its run. The first of them may also be the load of the plan.
+/// True if a step is an overload of its run. The first of them may also be the load of the plan.
 pub(crate) fn is_overload(plan: &Plan, step: &Step) -> bool {
     plan.overload.is_some() && !step.stages.is_empty()
 }
 
-/// What became of the target under the overloads of a run; `None` if there were to be none.
+/// Evaluates the overloads of a run; `None` if its plan has none.
 pub(crate) fn of_run(
     run: &Run,
     plan: &Plan,
@@ -64,16 +64,16 @@ pub(crate) fn of_run(
     Ok(Some(judge::judged(rate, searched_per_sec, &plan.slo, reference, steps, is_whole)))
 }
 
-/// Whether the highest overload of a plan was made, and the target outlasted all of them. A ramp that was not made leaves what the
-/// jump to the same rate showed.
+/// True if the highest overload of a plan was made, and the target survived all of them. A missing ramp does not change what the jump
+/// to the same rate showed.
 fn is_whole(run: &Run, plan: &Plan, order: &OverloadOrder, steps: &[OverloadStep]) -> bool {
     let highest = order.factors.last().copied().unwrap_or(1.0);
     let is_lost = |step: &Step| is_overload(plan, step) && step.end == StepEnd::TargetLost;
     steps.iter().any(|step| step.is_of(highest)) && !run.steps.iter().any(is_lost)
 }
 
-/// When the target of a step was lost, in seconds since its load began: the end of the first interval after its last answer in which
-/// it refused a connection.
+/// When the target of a step was lost, in seconds since its load began: the end of the first interval after its last answer in which it
+/// refused a connection.
 fn lost_sec(slices: &[Slice]) -> f64 {
     let silent = slices.iter().rposition(|slice| slice.answered > 0).map_or(0, |last| last + 1);
     let refuses = |slice: &&Slice| slice.failed.of(FailureKind::ConnectRefused) > 0;
@@ -81,7 +81,7 @@ fn lost_sec(slices: &[Slice]) -> f64 {
     first.or(slices.last()).map_or(0.0, |slice| slice.ended_sec)
 }
 
-/// What was seen of one step of the overloads.
+/// The observations of one overload step.
 struct Observed {
     index: u32,
     shape: Shape,
@@ -91,7 +91,7 @@ struct Observed {
     settled: OverloadPhase,
     over_time: Vec<OverloadMoment>,
     is_generator_limited: bool,
-    /// When the target was lost, in seconds since the highest rate or the ramp to it began.
+    /// When the target was lost, in seconds since the jump or the ramp began.
     lost_sec: Option<f64>,
     is_base_well: bool,
 }
@@ -117,7 +117,7 @@ impl Observed {
         let over_time = moments(&slices);
         let reasons = summarize(run, plan, step, &frames)?.generator.reasons;
         let is_generator_limited = reasons.iter().any(|reason| limits(reason, limit_ms(&plan.slo)));
-        // What is lost before an overload is not lost to it.
+        // A loss before the overload is not its effect.
         let lost_sec = (step.end == StepEnd::TargetLost).then(|| lost_sec(&slices) - shape.begins_sec);
         let lost_sec = lost_sec.filter(|sec| *sec >= 0.0);
         let is_base_well = judge::base_holds(&before, usual_part(&plan.slo));
@@ -135,7 +135,7 @@ impl Observed {
         })
     }
 
-    /// Why nothing can be said of the time at the highest rate.
+    /// Why the time at the highest rate cannot be judged.
     fn doubt(&self) -> Option<OverloadDoubt> {
         let known_sec = self.slices.last().map_or(0.0, |slice| slice.ended_sec);
         match () {
@@ -148,7 +148,7 @@ impl Observed {
 
     fn overload(self, rate_per_sec: f64) -> OverloadStep {
         let doubt = self.doubt();
-        // What was not well before cannot come back.
+        // Without goodput before the overload there is no recovery to judge.
         let recovery = match self.lost_sec.is_some() || !self.is_base_well {
             true => Recovery::Unknown,
             false => recovery::recovery(&self.shape, &self.slices, rate_per_sec),
@@ -169,8 +169,8 @@ impl Observed {
     }
 }
 
-/// True if what was seen of the generator distorts goodput. Requests that wait for an overloaded target, and packets that are sent
-/// again, are no such sign.
+/// True if the generator's condition distorts goodput. Requests that wait for an overloaded target, and retransmitted packets, are no
+/// such sign.
 fn limits(reason: &GeneratorReason, limit_ms: Option<f64>) -> bool {
     match reason {
         GeneratorReason::SendLag { p99_ns, .. } => {

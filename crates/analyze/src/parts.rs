@@ -1,5 +1,5 @@
-//! The parts of a run that are judged by themselves: the load before an intervention that tests the verdict, the load after it,
-//! and steps that were held for CPU profiles.
+//! The parts of a run that are judged separately: the load before an intervention that tests the verdict, the load after it, and steps
+//! that were held for CPU profiles.
 
 use std::borrow::Cow;
 
@@ -10,17 +10,17 @@ use crate::findings::{Findings, Raise};
 use crate::overload::is_overload;
 use crate::search::is_trial;
 
-/// A change that was asked for during a run.
+/// A change to the target that was requested during a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Intervention {
-    /// What was raised, or why it was not, as it was recorded.
+    /// The cap that was raised, or the recorded reason why it was not.
     pub(crate) outcome: Result<Raise, String>,
     began_ns: u64,
     ended_ns: u64,
 }
 
 impl Intervention {
-    /// The first one of a run, if there is one.
+    /// The first intervention of a run, if there is one.
     pub(crate) fn find(run: &Run) -> Option<Self> {
         let sample = run.hosts.iter().find(|sample| sample.source == Source::Intervention)?;
         let outcome = match &sample.reading {
@@ -31,14 +31,14 @@ impl Intervention {
         Some(Self { outcome, began_ns: sample.began_ns, ended_ns: sample.ended_ns })
     }
 
-    /// The run as it was up to then, as if it had ended there.
+    /// The run up to the intervention, as if it had ended there.
     pub(crate) fn before(&self, run: &Run) -> Run {
         let mut first = with_steps(run, |step| step.began_ns < self.began_ns);
         first.hosts.retain(|sample| sample.began_ns < self.began_ns);
         first
     }
 
-    /// The load that was made after it, by itself.
+    /// The load after the intervention, by itself.
     pub(crate) fn after(&self, run: &Run) -> Run {
         let mut second = with_steps(run, |step| step.began_ns >= self.ended_ns);
         second.hosts.retain(|sample| sample.source != Source::Intervention);
@@ -46,12 +46,12 @@ impl Intervention {
     }
 }
 
-/// Whether a step was held for a profile.
+/// True if a step was held for a profile.
 fn is_held(run: &Run, step: &Step) -> bool {
     run.profiles.iter().any(|profile| profile.step == step.index)
 }
 
-/// The run without these steps: a profile changes neither its figures nor its verdict.
+/// The run without steps held for profiles, so that a profile changes neither figures nor verdict.
 pub(crate) fn without_held(run: &Run) -> Cow<'_, Run> {
     if run.profiles.is_empty() {
         return Cow::Borrowed(run);
@@ -59,14 +59,14 @@ pub(crate) fn without_held(run: &Run) -> Cow<'_, Run> {
     Cow::Owned(with_steps(run, |step| !is_held(run, step)))
 }
 
-/// Whether a step was cut as its conductor died, and made again later: then its figures are those of the later one. Trials of a
-/// search judge that themselves, as one that was cut may have been decided by then.
+/// True if a step was cut when its conductor died and was repeated later; the figures are then those of the later step. Not for trials of
+/// a search, which may have been decided before they were cut.
 fn is_repeated(run: &Run, plan: &Plan, step: &Step) -> bool {
     let is_same = |other: &Step| other.index > step.index && other.is_of_level(step);
     step.end == StepEnd::Cut && !is_trial(plan, step) && run.steps.iter().any(is_same)
 }
 
-/// The run without steps of which there is a later one in their place. The file keeps what was measured of them.
+/// The run without steps that were repeated later. The run file keeps their measurements.
 pub(crate) fn without_repeated<'a>(run: Cow<'a, Run>, plan: &Plan) -> Cow<'a, Run> {
     match run.steps.iter().any(|step| is_repeated(&run, plan, step)) {
         true => Cow::Owned(with_steps(&run, |step| !is_repeated(&run, plan, step))),
@@ -74,7 +74,7 @@ pub(crate) fn without_repeated<'a>(run: Cow<'a, Run>, plan: &Plan) -> Cow<'a, Ru
     }
 }
 
-/// The run without the steps of its search and of its overloads: the load of its plan, which the verdict rests on.
+/// The run without the steps of its search and overloads: the load of its plan, on which the verdict is based.
 pub(crate) fn of_load<'a>(plan: &Plan, run: &'a Run) -> Cow<'a, Run> {
     let is_own = |step: &Step| {
         let is_first = step.index == 0 && matches!(plan.load, Load::Single { .. });
@@ -83,13 +83,13 @@ pub(crate) fn of_load<'a>(plan: &Plan, run: &'a Run) -> Cow<'a, Run> {
     if run.steps.iter().all(is_own) { Cow::Borrowed(run) } else { Cow::Owned(with_steps(run, is_own)) }
 }
 
-/// These steps alone.
+/// The steps that were held for profiles.
 pub(crate) fn held(run: &Run) -> impl Iterator<Item = &Step> {
     run.steps.iter().filter(|step| is_held(run, step))
 }
 
-/// The level that is held for a profile: that of the plateau, or else of the last step; of a rate that changes, its
-/// highest. `None` if no step was made.
+/// The level that is loaded for a profile: that of the plateau, else that of the last step; of a changing rate, the highest. `None` if
+/// there is no step.
 pub fn level_to_profile(plan: &Plan, findings: &Findings) -> Option<Level> {
     let last = findings.steps.last()?;
     Some(match &plan.load {
@@ -107,7 +107,7 @@ pub fn level_to_profile(plan: &Plan, findings: &Findings) -> Option<Level> {
     })
 }
 
-/// A run with only such steps, and their frames.
+/// The run with only the steps that `keeps` selects, and their frames.
 fn with_steps(run: &Run, keeps: impl Fn(&Step) -> bool) -> Run {
     let steps: Vec<_> = run.steps.iter().filter(|step| keeps(step)).cloned().collect();
     let of_steps = |frame: &&Frame| steps.iter().any(|step| step.index == frame.head.step);

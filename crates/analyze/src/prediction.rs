@@ -1,4 +1,4 @@
-//! What raising a cap should do to throughput.
+//! Predicts the throughput after a cap is raised.
 
 use plimsoll_plan::{Cap, Level, Load, RateProfile};
 
@@ -7,34 +7,34 @@ use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::FREE;
 use crate::load::knee::{TOLERANCE, counts_for_capacity, whole};
 
-/// An intervention that predicts less than this ratio is not worth making: twice the tolerance that a plateau is known by.
+/// An intervention is made only if the predicted ratio is at least this: twice the tolerance of a plateau.
 const MIN_RATIO: f64 = 1.0 + 2.0 * TOLERANCE;
 
-/// How throughput should move, and what else bounds it.
+/// The predicted change of throughput, and what bounds it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Prediction {
     pub(crate) ratio: f64,
     pub(crate) bound: Option<Bound>,
 }
 
-/// Why a verdict cannot be tried.
+/// Why a verdict cannot be tested.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UntriedVerdict {
-    /// Growth was not seen to stop at a level that could be loaded again.
+    /// No plateau was reached that could be loaded again.
     NoLevel,
     /// The load generator was the limit.
     Generator,
-    /// No limit was named that could be raised.
+    /// The verdict names no limit that could be raised.
     NoLimit,
-    /// What was named is nothing that a lab can raise.
+    /// A lab cannot raise the named limit.
     NoCap { limit: Limit, place: Place },
-    /// The host was given no such cap.
+    /// The host has no such cap.
     NotCapped { host: String, cap: Cap },
-    /// Something else bounds throughput at less than what an experiment can show: at this ratio of what it is.
+    /// Something else bounds throughput at a ratio of the present one that is too small for an experiment to show.
     Bounded { host: String, cap: Cap, bound: Bound, ratio: f64 },
 }
 
-/// The step that is loaded again, if what limits it is raised.
+/// The index of the step that is loaded again when its limit is raised.
 pub(crate) fn repeated(findings: &Findings) -> Option<usize> {
     match &findings.plan.load {
         Load::Ladder { .. } => {
@@ -46,10 +46,10 @@ pub(crate) fn repeated(findings: &Findings) -> Option<usize> {
     }
 }
 
-/// The cap behind a verdict, and the resource that it caps where that is known.
+/// The cap behind a verdict, and the resource that it caps if that is known.
 pub(crate) fn cap_of(findings: &Findings, step: usize) -> Option<(Cap, Option<&Resource>)> {
     let verdict = &findings.verdict;
-    // A neighbour, or the heap of one process, is nothing that more for the whole host would be the test of.
+    // Raising a cap of the whole host tests neither the use by another process nor the heap of one process.
     let whole_host = verdict.place.of_host() == Some(&Part::Whole);
     let fullest = |kinds: &[ResourceKind]| {
         let of_host = findings.resources.iter().filter(|resource| resource.host == verdict.host());
@@ -72,10 +72,10 @@ pub(crate) fn cap_of(findings: &Findings, step: usize) -> Option<(Cap, Option<&R
     }
 }
 
-/// Throughput over that of this step, once a cap is raised: as many times as there is more of it (of memory, a tenth
-/// more), up to the lowest of what else bounds it. That is the next limit, the other way of the same link, the rate
-/// that is offered, and the load itself: by X ≤ N/R₁ so many connections give N/R₁ at most, R₁ being the latency of the
-/// lowest step, where what is raised did not make it; and N cores at most compute for N requests.
+/// Predicts the ratio of throughput to that of this step once a cap is raised: the ratio by which the cap grows (for memory 1.1), up to
+/// the lowest of these bounds: the next limit, the other direction of the same link, the offered rate, and the load. By X ≤ N/R₁, N
+/// connections give at most N/R₁, where R₁ is the latency of the lowest step, if the raised resource did not cause it; and N requests
+/// use at most N cores.
 pub(crate) fn predict(
     findings: &Findings,
     step: usize,
@@ -101,8 +101,8 @@ pub(crate) fn predict(
         .filter(|_| raise.cap == Cap::Cores)
         .and_then(|cpu| one_core_each(now.connections, f64::from(now.depth), cpu.used[step]?));
     let bounds = [next, other_way, offered, load, serial].into_iter().flatten();
-    // Half as much memory again does not fetch half as much again: how many pages stay depends on which are asked for. That
-    // something is gained is all that is certain.
+    // Half as much memory again does not give half as much throughput again, since the pages that stay cached depend on the requests.
+    // Only some gain is certain.
     let alone = if raise.cap == Cap::Memory { MIN_RATIO } else { raise.ratio() };
     match bounds.min_by(|a, b| a.0.total_cmp(&b.0)) {
         Some((ratio, bound)) if ratio < alone => Prediction { ratio, bound: Some(bound) },
@@ -110,22 +110,22 @@ pub(crate) fn predict(
     }
 }
 
-/// A request computes on one core at a time: N requests under way use N cores at most. Where they use more already, they do not
-/// compute one after the other.
+/// A request computes on one core at a time, so that N requests under way use at most N cores. `None` where they use more already: then
+/// a request uses several cores.
 fn one_core_each(connections: u32, depth: f64, cores: f64) -> Option<(f64, Bound)> {
     let most = f64::from(connections) * depth / cores.max(f64::MIN_POSITIVE);
     (most >= 1.0).then_some((most, Bound::Connections(connections)))
 }
 
-/// The step with the fewest connections that counts.
+/// The usable step with the fewest connections.
 fn lowest(findings: &Findings) -> Option<usize> {
     let counts = |(_, step): &(usize, &StepSummary)| whole(step) && counts_for_capacity(step);
     let usable = findings.steps.iter().enumerate().filter(counts);
     usable.min_by_key(|(_, step)| step.connections).map(|(index, _)| index)
 }
 
-/// The way of a link that is not raised with the other, and the throughput at which it is full. It is of the limit that is
-/// named, so that it is not the next one.
+/// The direction of a link that is not raised with the other, and the throughput at which it is full. It has the same limit as the
+/// verdict, so that it is not the next limit.
 fn other_way<'a>(findings: &'a Findings, cap: Cap, raised: &Resource) -> Option<(f64, &'a Resource)> {
     let same_link = |other: &&Resource| {
         (&other.host, &other.part) == (&raised.host, &raised.part)
@@ -137,7 +137,7 @@ fn other_way<'a>(findings: &'a Findings, cap: Cap, raised: &Resource) -> Option<
     Some((other.demand?.at_per_sec?.value, other))
 }
 
-/// What to raise, by half, in order to try the verdict, and the index of the step to be loaded again; or why it cannot be tried.
+/// Chooses the cap to raise by half in order to test the verdict, and the index of the step to load again; or why there is no test.
 pub fn plan_proof(findings: &Findings) -> Result<(Raise, u32), UntriedVerdict> {
     let verdict = &findings.verdict;
     let step = repeated(findings).ok_or(UntriedVerdict::NoLevel)?;

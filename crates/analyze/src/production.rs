@@ -1,5 +1,5 @@
-//! What a request costs in production, and at which rate the first resource is full: from series of a monitoring system,
-//! without a load test.
+//! Computes what a request costs in production, and the rate at which the first resource is full, from the series of a monitoring
+//! system instead of a load test.
 
 mod background;
 mod change;

@@ -1,4 +1,4 @@
-//! Whether an intervention bears a verdict out: what was predicted, against what was measured.
+//! Whether an intervention confirms a verdict: the prediction against the measurement.
 
 use plimsoll_stats::ratio;
 
@@ -10,8 +10,8 @@ use crate::load::knee::{TOLERANCE, counts_for_capacity, whole};
 use crate::prediction::{cap_of, predict, repeated};
 use crate::verdict::may_be_the_targets;
 
-/// What a ratio says that should have been this one. Throughput that moves farther than predicted bears the verdict out too:
-/// it is predicted as if all that is used grew with the load.
+/// Compares a measured ratio with the predicted one. Throughput that moves further than predicted confirms the verdict too:
+/// the prediction assumes that every use grows with the load.
 fn judged(predicted: f64, seen: Estimate) -> ProofOutcome {
     let Some((low, high)) = seen.interval else { return ProofOutcome::Undecided };
     let reached = high >= predicted * (1.0 - TOLERANCE);
@@ -22,7 +22,7 @@ fn judged(predicted: f64, seen: Estimate) -> ProofOutcome {
     }
 }
 
-/// Adds to the verdict what became of its proof. `again` is what was found in the second load alone.
+/// Adds the outcome of its proof to the verdict. `again` holds the findings of the second load alone.
 pub(crate) fn apply_proof(findings: &mut Findings, tried: &Result<Raise, String>, again: &Findings) {
     let raise = match tried {
         Ok(raise) => raise,
@@ -60,7 +60,7 @@ fn proof(findings: &Findings, raise: &Raise, again: &Findings) -> Option<Proof> 
     })
 }
 
-/// Why the second load shows nothing, if it does not.
+/// Why the second load shows nothing; `None` if it shows something.
 fn flaw(again: &Findings, judged: ProofOutcome) -> Option<Flaw> {
     let Some(step) = again.steps.first() else { return Some(Flaw::NotMade) };
     let is_own = |reason| !may_be_the_targets(reason);
@@ -69,7 +69,7 @@ fn flaw(again: &Findings, judged: ProofOutcome) -> Option<Flaw> {
     match judged {
         _ if !whole(step) => Some(Flaw::CutShort),
         _ if !counts_for_capacity(step) => Some(Flaw::Failed),
-        // What the generator held back was more still.
+        // A generator that was the limit held back a still higher throughput.
         ProofOutcome::Proven => None,
         _ if by_generator => Some(Flaw::Generator),
         ProofOutcome::Undecided => Some(Flaw::Vague),
@@ -97,7 +97,7 @@ fn evidence(proof: &Proof) -> Option<Evidence> {
     })
 }
 
-/// What could not be distinguished from it is now: nothing of that was raised.
+/// The alternatives are ruled out now: nothing of theirs was raised.
 fn prove(verdict: &mut Verdict, proof: &Proof) {
     verdict.confidence = Confidence::Proven;
     let per_sec = proof.after_per_sec.map_or(0.0, |after| after.value);

@@ -1,4 +1,4 @@
-//! What helps against a kind of failure, in this run.
+//! Advice against a kind of failure in a run.
 
 use plimsoll_plan::Plan;
 use plimsoll_record::FailureKind;
@@ -6,9 +6,8 @@ use plimsoll_record::FailureKind;
 use crate::findings::{FailureAdvice, StepSummary};
 use crate::generator::health::GeneratorReason;
 
-/// What helps against one kind of failure. Over a unix socket that is something else than over TCP; and requests are
-/// never sent for want of connections, of what they take of this machine, or of the generator's own time: its check of
-/// itself says which.
+/// Returns the advice against one kind of failure. It differs between unix sockets and TCP. Requests remain unsent for lack of
+/// connections, of resources of this machine, or of the generator's own time; its self-check shows which.
 pub fn failure_advice(plan: &Plan, steps: &[StepSummary], kind: FailureKind) -> FailureAdvice {
     let is_unsent = |step: &&StepSummary| step.counts.failed.of(FailureKind::Unsent) > 0;
     let Some(step) = steps.iter().find(is_unsent).filter(|_| kind == FailureKind::Unsent) else {

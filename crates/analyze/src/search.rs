@@ -1,7 +1,7 @@
-//! The highest rate within the conditions: which rate is tried next, whether it held, and what the search came to.
+//! The search for the highest rate within the conditions: which rate is tried next, whether it held, and the result.
 //!
-//! Requests arrive at random (Poisson), whatever became of those before, as from many users. [`Judge`] decides on one rate
-//! while its load goes on, [`bracket`](bracket::next) which rate is next, [`of_run`] reads the same off a recorded run.
+//! Arrivals are random (Poisson) and independent of earlier requests, as from many users. [`Judge`] decides on one rate during its
+//! load, [`bracket`](bracket::next) chooses the next rate, and [`of_run`] computes the same results from a recorded run.
 
 pub mod bracket;
 mod judge;
@@ -25,29 +25,29 @@ pub use judge::Judge;
 pub use outage::DOWN;
 pub(crate) use outage::outage;
 
-/// The longest time of one trial: a part of what is left, within these bounds.
+/// The longest time of one trial is the remaining budget divided by this, within the bounds below.
 const TRIALS_LEFT: u32 = 4;
 const SHORTEST: Duration = Duration::from_secs(8);
 const LONGEST: Duration = Duration::from_secs(60);
-/// How many times the shortest time in which a rate can hold a trial may take.
+/// The usual time of a trial, over the shortest time in which a rate can be decided.
 const ENOUGH: f64 = 1.5;
-/// A trial that needs more than [`LONGEST`] takes this many times the least time that decides it.
+/// A trial that needs more than [`LONGEST`] takes this many times the shortest time in which it can be decided.
 const JUST_ENOUGH: f64 = 1.1;
 
-/// Whether a step belongs to the search of its run: the steps of the ladder before it have no rate, and overloads have several.
+/// True if a step is a trial of its run's search: steps of the ladder before it have no rate, and overloads have several.
 pub(crate) fn is_trial(plan: &Plan, step: &Step) -> bool {
     plan.search.is_some() && step.rate_per_sec.is_some() && step.stages.is_empty()
 }
 
-/// Arrivals may be served a little faster than a closed loop is, as a server may read several waiting requests at once; so many
-/// times as fast they are not.
+/// Arrivals may be served a little faster than a closed loop, as a server can read several waiting requests at once, but not this many
+/// times as fast.
 const OUT_OF_REACH: f64 = 1.25;
 
-/// A rate that broke is followed by a rest at least so long, unless the way down from an overload is tried.
+/// The shortest rest after a rate that broke, unless the next trial tests the way down from an overload.
 pub const REST: Duration = Duration::from_secs(1);
 
-/// How long a trial of this rate, in requests per second, may take of the budget that is left; `None` if that is too little. A slow
-/// page takes the time that enough of its responses take.
+/// The longest time of a trial of this rate, in requests per second, within the budget that is left; `None` if the budget is too short.
+/// A slow page gets the time in which enough of its responses arrive.
 pub fn longest_trial(
     slo: &Slo,
     rate_per_sec: f64,
@@ -58,7 +58,7 @@ pub fn longest_trial(
     let responses_sec = fewest_responses(slo, judge::FINE) as f64 / rate_per_sec;
     let needed_sec = ENOUGH * responses_sec.max(held_sec);
     let usual = Duration::try_from_secs_f64(needed_sec).unwrap_or(LONGEST).clamp(SHORTEST, LONGEST);
-    // Without so many responses no time is enough.
+    // With fewer responses the rate cannot be decided.
     let fewest_sec = fewest_responses(slo, judge::COARSE) as f64 / rate_per_sec;
     let least_sec = JUST_ENOUGH * fewest_sec.max(held_sec);
     let shortest = usual.max(Duration::try_from_secs_f64(least_sec).unwrap_or(Duration::MAX));
@@ -67,7 +67,7 @@ pub fn longest_trial(
     (left >= shortest).then(|| (left / TRIALS_LEFT).clamp(shortest, longest))
 }
 
-/// One step of a search; `None` for any other. `before` is the trial before it.
+/// Evaluates one step of a search; `None` for any other step, and for a trial that was cut undecided. `before` is the previous trial.
 ///
 /// # Errors
 /// When a histogram cannot be read.
@@ -99,7 +99,7 @@ pub fn trial(
     Ok(Some(TrialSummary { step: summary, outcome, after_overload }))
 }
 
-/// Whether the step began without a rest after a rate that broke.
+/// True if the step began without a rest after a rate that broke.
 fn is_after_overload(run: &Run, before: &TrialSummary, step: &Step) -> bool {
     let ended_ns =
         run.steps.iter().find(|other| other.index == before.step.index).map(|other| other.drained_ns);
@@ -107,18 +107,18 @@ fn is_after_overload(run: &Run, before: &TrialSummary, step: &Step) -> bool {
     matches!(before.outcome, TrialOutcome::Broken(_)) && rested_ns < REST.as_nanos() as u64
 }
 
-/// The responses, none of them late, that decide that a rate holds all limits of latency.
+/// The number of responses, none of them late, that decides that a rate keeps all latency limits.
 fn fewest_responses(slo: &Slo, precision: Precision) -> u64 {
     let shares = slo.latency.iter().map(LatencyLimit::late_ratio).filter(|share| *share > 0.0);
     shares.map(|share| fewest_trials(share, precision)).max().unwrap_or_default()
 }
 
-/// What the search of this plan is after.
+/// The aim of a plan's search.
 pub fn aim(plan: &Plan, order: RateSearchOrder) -> Aim {
     Aim { tolerance: order.tolerance, asked_per_sec: plan.slo.throughput_per_sec }
 }
 
-/// The trials as the choice of the next rate sees them.
+/// Converts trials to the form that [`bracket`] uses.
 pub fn tried<'a>(trials: impl IntoIterator<Item = &'a TrialSummary>) -> Vec<Trial> {
     let trial = |summary: &TrialSummary| {
         let TrialSummary { step, outcome, after_overload } = summary;
@@ -128,8 +128,8 @@ pub fn tried<'a>(trials: impl IntoIterator<Item = &'a TrialSummary>) -> Vec<Tria
     trials.into_iter().filter_map(trial).collect()
 }
 
-/// True if what was seen may be of the generator. Requests that wait for a connection of an overloaded target, and packets that
-/// are sent again, are no such sign.
+/// True if the generator may have caused what was measured. Requests that wait for a connection of an overloaded target, and
+/// retransmitted packets, are no such sign.
 fn is_generator_limited(step: &StepSummary) -> bool {
     let is_own = |reason: &GeneratorReason| {
         !matches!(
@@ -156,14 +156,14 @@ pub fn trials(run: &Run, plan: &Plan) -> Result<Vec<TrialSummary>, (u32, Corrupt
     Ok(trials)
 }
 
-/// What the last trial at the lowest rate came to.
+/// The outcome of the last trial at the lowest rate.
 fn lowest(trials: &[TrialSummary]) -> Option<TrialOutcome> {
     let rate = |trial: &TrialSummary| trial.step.rate_per_sec.unwrap_or_default();
     let lowest = trials.iter().rev().min_by(|one, other| rate(one).total_cmp(&rate(other)));
     lowest.map(|trial| trial.outcome)
 }
 
-/// What the search of a run came to; `None` if there was none, or not one rate was tried.
+/// The result of a run's search; `None` if there was none, or no rate was tried.
 pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32, CorruptHistogram)> {
     let Some(order) = plan.search else { return Ok(None) };
     let trials = trials(run, plan)?;
@@ -195,15 +195,15 @@ pub(crate) fn of_run(run: &Run, plan: &Plan) -> Result<Option<RateSearch>, (u32,
     }))
 }
 
-/// Whether this rate holds, in requests per second, by the trials at it, below and above it; `None` where none of them says so.
+/// Whether this rate holds, in requests per second, by the trials at, below and above it; `None` if they do not decide.
 fn holds(plan: &Plan, search: Option<&RateSearch>, rate_per_sec: f64) -> Option<bool> {
     let tolerance = plan.search?.tolerance;
     Bracket::of(tolerance, &tried(&search?.trials)).holds(rate_per_sec)
 }
 
-/// The check of a plan that asks for a search, after a ladder whose best step served `closed_per_sec`: the throughput within the
-/// conditions is the rate that holds. Without one, no condition is known to hold, although a closed loop held it; unless the user
-/// gave none.
+/// Completes the check of a plan with a search. The ladder before it had a throughput of `closed_per_sec` at its best step. The throughput
+/// within the conditions is the rate that holds. If no rate does, conditions that the closed loop kept become unknown, unless they were
+/// only assumed.
 pub(crate) fn judged(
     plan: &Plan,
     check: SloCheck,

@@ -1,4 +1,4 @@
-//! How close together the generators of a fleet began a step, and which part of it each made.
+//! How close together the generators of a fleet began a step, and the share of the load of each.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use plimsoll_record::{GeneratorShare, Run, Step, WallClocks};
 pub struct FleetStart {
     /// The index of the step.
     pub step: u32,
-    /// From the first generator to the last by their frames, whose times assume clocks without error, in nanoseconds.
+    /// Time from the first generator's begin to the last's by their frames, which assume exact clocks, in nanoseconds.
     pub apart_ns: u64,
-    /// No more than this whatever the clocks' errors within their bounds, in nanoseconds; `None` if a bound is not known.
+    /// Upper bound of that time over all clock errors within their bounds, in nanoseconds; `None` if a bound is not known.
     pub apart_max_ns: Option<u64>,
-    /// What the wall clocks say of it; `None` unless those of all that took part are synchronised.
+    /// The comparison with the wall clocks; `None` unless those of all participants are synchronised.
     pub wall: Option<WallOpinion>,
-    /// The generators that took part.
+    /// The number of generators that took part.
     pub generators: usize,
-    /// The part of the load that each of the step's generators was to make, in their order: 0 to 1.
+    /// The planned share of the load of each generator, in their order: 0 to 1.
     pub shares: Vec<f64>,
-    /// The names of those that made nothing, as there were fewer connections than workers.
+    /// The names of generators without load, because there were fewer connections than workers.
     pub idle: Vec<String>,
-    /// Those that were lost during the step.
+    /// Generators that were lost during the step.
     pub lost: Vec<LostGenerator>,
 }
 
-/// The wall clocks as a second opinion on the differences of the monotonic clocks.
+/// Wall clocks as a check of the measured differences between monotonic clocks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WallOpinion {
-    /// The most that a difference by the wall clocks was from the measured one, in nanoseconds.
+    /// The largest deviation of a wall clock difference from the measured one, in nanoseconds.
     pub apart_max_ns: u64,
-    /// The generators whose wall clock says something else than was measured, with what that was.
+    /// The generators whose wall clock contradicts the measurement, with their clocks.
     pub contradict: Vec<(String, WallClocks)>,
 }
 
@@ -38,13 +38,13 @@ pub struct WallOpinion {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LostGenerator {
     pub name: String,
-    /// Its part of the load, 0 to 1.
+    /// Its share of the load, 0 to 1.
     pub share: f64,
-    /// From the begin of the step, in nanoseconds.
+    /// When it was lost, in nanoseconds since the step began.
     pub after_ns: u64,
 }
 
-/// The begin of each step that several generators with clocks of their own made.
+/// The begin of each step that several generators with their own clocks made.
 pub fn fleet_starts(run: &Run) -> Vec<FleetStart> {
     run.steps.iter().filter_map(|step| FleetStart::of(run, step)).collect()
 }
@@ -55,7 +55,7 @@ impl FleetStart {
             return None;
         }
         let by_worker = begins(run, step.index);
-        // A worker begins late, never early: the first of a generator's shows when that began.
+        // A worker begins late, never early, so that the first worker of a generator shows when it began.
         let began = |share: &GeneratorShare| {
             let own = share.first_worker..share.first_worker.saturating_add(share.workers);
             by_worker.range(own).map(|(_, began_ns)| *began_ns).min()
@@ -99,7 +99,7 @@ impl WallOpinion {
     }
 }
 
-/// The part of the load that each was to make. An older file does not have it: there it follows from the workers.
+/// The planned share of the load of each generator. An older file lacks it; there it follows from the workers.
 fn shares(generators: &[GeneratorShare]) -> Vec<f64> {
     let workers: u32 = generators.iter().map(|share| share.workers).sum();
     let by_workers = |share: &GeneratorShare| f64::from(share.workers) / f64::from(workers.max(1));
@@ -109,7 +109,7 @@ fn shares(generators: &[GeneratorShare]) -> Vec<f64> {
     generators.iter().map(part).collect()
 }
 
-/// When the first frame of each worker began.
+/// When the first frame of each worker began, in nanoseconds.
 fn begins(run: &Run, step: u32) -> BTreeMap<u32, u64> {
     let mut begins = BTreeMap::new();
     for head in run.frames_of(step).map(|frame| &frame.head) {
@@ -119,7 +119,7 @@ fn begins(run: &Run, step: u32) -> BTreeMap<u32, u64> {
     begins
 }
 
-/// The most that two of these instants can be apart, each with its error.
+/// The largest possible distance of two of these instants, given their errors.
 fn farthest(begun: &[(u64, Option<u64>)]) -> Option<u64> {
     let all: Option<Vec<(u64, u64)>> = begun.iter().map(|(at, error)| Some((*at, (*error)?))).collect();
     let all = all?;

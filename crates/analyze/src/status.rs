@@ -1,4 +1,4 @@
-//! How a run ended: what decides the exit code, and the result of a test in a pipeline.
+//! How a run ended, which determines the exit code and the result of a test in a pipeline.
 
 use plimsoll_record::{EventKind, Run};
 
@@ -11,7 +11,7 @@ pub enum RunStatus {
     Met,
     /// The user ended the run.
     Interrupted,
-    /// The target was lost, or a step failed or was beyond the limits of this machine.
+    /// The target was lost, or a step failed or exceeded the limits of this machine.
     Incomplete,
     /// Measured, but not evidence: the generator was the limit, or a step was not steady.
     NotEvidence,
@@ -19,13 +19,13 @@ pub enum RunStatus {
     Broken,
     /// Every request failed.
     AllFailed,
-    /// Measured, and whether a condition of the plan was met is not known.
+    /// Measured, but it is not known whether a condition of the plan was met.
     Open,
 }
 
 impl RunStatus {
-    /// The status of a run. What ended the run early counts before its result, and what is known not to hold before what is
-    /// not known; [`Self::NotEvidence`] comes only if `strict`.
+    /// The status of a run. An early end takes precedence over the result, and a condition that was broken over one that is not known.
+    /// [`Self::NotEvidence`] occurs only if `strict`.
     pub fn new(run: &Run, findings: &Findings, strict: bool) -> Self {
         let happened = |kind| run.events.iter().any(|event| event.kind == kind);
         if happened(EventKind::Interrupted) {
@@ -52,7 +52,7 @@ impl RunStatus {
 }
 
 impl RunStatus {
-    /// That a target holds up under overload is the condition of an overload.
+    /// The status of an overload, whose condition is that the target holds up.
     pub fn of_overload(class: OverloadClass) -> Self {
         match class {
             OverloadClass::Graceful | OverloadClass::Degrades => Self::Met,

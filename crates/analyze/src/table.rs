@@ -1,7 +1,7 @@
-//! Verdicts from a table of measurements that the user made elsewhere: one row a load, with what was written down with it.
+//! Verdicts from a table of measurements made elsewhere: one row for each load, with the figures recorded for it.
 //!
-//! A table holds no ladder and no intervals, so its verdicts are inferred. What it has instead is many arrangements
-//! of the same tiers, which tell what each of them costs.
+//! A table has no ladder and no intervals, so that its verdicts are inferred. But it may have many arrangements of the same tiers,
+//! which show what each tier costs.
 
 mod break_even;
 mod conclusion;

@@ -1,4 +1,4 @@
-//! A run over time: the load in short windows, and what hosts used meanwhile. Figures and pages show it; no rule reads it.
+//! A run over time: the load in short windows, and the use of hosts. For figures and pages; no rule reads it.
 
 use std::collections::BTreeMap;
 
@@ -16,18 +16,18 @@ use crate::load::percentile::quantile_ns;
 use crate::overload::is_overload;
 use crate::search::is_trial;
 
-/// A run is divided into so many windows at most, and into fewer for hosts, which are read less often.
+/// The most windows of a run; fewer for hosts, which are sampled less often.
 const MOMENTS_MAX: f64 = 600.0;
 const HOST_MOMENTS_MAX: f64 = 240.0;
-/// No window is shorter, in seconds.
+/// The shortest windows, in seconds.
 const SHORTEST_SEC: f64 = 0.2;
 const HOST_SHORTEST_SEC: f64 = 1.0;
-/// The lengths that a window may have, in seconds, times any power of ten.
+/// The possible lengths of a window, in seconds, times any power of ten.
 const LENGTHS: [f64; 3] = [1.0, 2.0, 5.0];
-/// Latencies are counted in so many classes for each power of ten, which are equally wide on a logarithmic scale.
+/// The number of latency classes for each power of ten; the classes have equal width on a logarithmic scale.
 const CLASSES_PER_DECADE: f64 = 10.0;
 
-/// A run in windows of equal length, from its begin on.
+/// A run in windows of equal length, from its begin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
     /// The length of a window of the load, in seconds.
@@ -40,9 +40,9 @@ pub struct Timeline {
     pub host_window_sec: f64,
     /// The begin of each window of the hosts, in seconds since the run began.
     pub hosts_at_sec: Vec<f64>,
-    /// What was used of each resource in each of these windows.
+    /// The use of each resource in each window of the hosts.
     pub resources: Vec<Resource>,
-    /// Garbage collection, stalls, waits and the CPU of processes in each of these windows.
+    /// Garbage collection, stalls, waits and the CPU of processes in each window of the hosts.
     pub curves: Vec<Curve>,
 }
 
@@ -51,35 +51,34 @@ pub struct Timeline {
 pub struct Moment {
     /// Its begin, in seconds since the run began.
     pub at_sec: f64,
-    /// What was counted in it, of all workers, after the load too.
+    /// Counts of all workers, also those after the load.
     pub counts: Counts,
-    /// Responses, and requests that fell due, per second while there was load; `None` where there was none.
+    /// Responses and due requests per second of load; `None` where there was no load.
     pub throughput_per_sec: Option<f64>,
     pub due_per_sec: Option<f64>,
-    /// At its end, of all workers.
+    /// Gauges at its end, summed over workers.
     pub in_flight: u64,
     pub backlog: u64,
     pub connections: u64,
     /// Percentiles of latency in nanoseconds; `None` with too few requests.
     pub p50_ns: Option<f64>,
     pub p99_ns: Option<f64>,
-    /// How many requests ended in each class of latency; empty if none did.
+    /// The number of requests that ended in each class of latency; empty if none did.
     pub latency: Vec<u64>,
 }
 
-/// What a step is for.
+/// The purpose of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepKind {
-    /// One of a ladder.
     Ladder,
     /// A rate that a search tries.
     Trial,
     Overload,
-    /// The only one of a plan.
+    /// The only step of a plan.
     Load,
 }
 
-/// What a step of a run of this plan is for.
+/// The purpose of a step in a run of this plan.
 pub fn step_kind(plan: &Plan, step: &Step) -> StepKind {
     match &plan.load {
         _ if is_overload(plan, step) => StepKind::Overload,
@@ -92,10 +91,10 @@ pub fn step_kind(plan: &Plan, step: &Step) -> StepKind {
 /// The frames of one window.
 type Window<'a> = Vec<&'a Frame>;
 
-/// How many requests ended in each class of latency. A class is the floor of the logarithm of its times, in [`CLASSES_PER_DECADE`].
+/// The number of requests that ended in each class of latency. The class is ⌊[`CLASSES_PER_DECADE`]·log₁₀ ns⌋.
 type Classes = BTreeMap<i32, u64>;
 
-/// A run over time.
+/// Computes the run over time.
 ///
 /// # Errors
 /// When a histogram of the run cannot be read.
@@ -122,7 +121,7 @@ pub fn timeline(run: &Run) -> Result<Timeline, AnalyzeError> {
     Ok(Timeline { window_sec, moments, bounds_ns, host_window_sec, hosts_at_sec, resources, curves })
 }
 
-/// The shortest length of a window that is at least as long as both.
+/// The shortest permitted length of a window that is at least as long as both arguments.
 fn window_sec(least_sec: f64, shortest_sec: f64) -> f64 {
     let least_sec = least_sec.max(shortest_sec);
     let decade = 10f64.powf(least_sec.log10().floor());
@@ -135,7 +134,7 @@ fn spans_of(at_sec: &[f64], window_sec: f64) -> Vec<Span> {
     at_sec.iter().map(|from| Span { from_ns: ns(*from), to_ns: ns(from + window_sec) }).collect()
 }
 
-/// What was used of each resource between two times, in nanoseconds since the run began; of a run that goes on too.
+/// The use of each resource between two instants, in nanoseconds since the run began; also during a run.
 pub(crate) fn used_between(run: &Run, from_ns: u64, to_ns: u64) -> Vec<Resource> {
     used(run, &Hosts::new(run), &[Span { from_ns, to_ns }])
 }
@@ -145,7 +144,7 @@ fn used(run: &Run, hosts: &Hosts<'_>, spans: &[Span]) -> Vec<Resource> {
     usage::used(&StepSamples { hosts, spans, machine_cores })
 }
 
-/// A window, with its classes of latency still to be filled in. `times` is a histogram to count in.
+/// Computes a window without its latency classes, which are returned next to it. `times` is a scratch histogram.
 fn moment(at_sec: f64, frames: &[&Frame], times: &mut Histogram) -> Result<(Moment, Classes), AnalyzeError> {
     times.reset();
     for frame in frames {
@@ -192,7 +191,7 @@ fn classes(times: &Histogram) -> Classes {
     classes
 }
 
-/// Fills in the classes of each window, the same for all of them, and gives their bounds in nanoseconds.
+/// Fills in the classes of each window over one common range, and returns their bounds in nanoseconds.
 fn in_the_same_classes(counted: Vec<(Moment, Classes)>) -> (Vec<Moment>, Vec<f64>) {
     let known = || counted.iter().flat_map(|(_, classes)| classes.keys().copied());
     let range = known().min().zip(known().max());

@@ -1,10 +1,10 @@
-//! The requests with a trace id that are worth a look: the slowest of each step, and the first without success.
+//! The requests with a trace id that are reported: the slowest of each step, and the first unsuccessful ones.
 
 use std::cmp::Reverse;
 
 use plimsoll_record::{Run, Trace};
 
-/// How many of each kind are shown of a step.
+/// How many of each kind are reported for a step.
 const SHOWN: usize = 10;
 
 /// Requests of one step that carried a trace id.
@@ -12,20 +12,20 @@ const SHOWN: usize = 10;
 pub struct StepTraces {
     /// The index of the step.
     pub step: u32,
-    /// The slowest, the slowest first.
+    /// Sorted, the slowest first.
     pub slowest: Vec<Trace>,
-    /// The first without success, in the order in which they were sent.
+    /// The first unsuccessful ones, in the order in which they were sent.
     pub unsuccessful: Vec<Trace>,
 }
 
-/// The traces of each step that has some, those of warm-ups left out.
+/// The traces of each step that has any, without those of warm-ups.
 pub fn traces(run: &Run) -> Vec<StepTraces> {
     let of_step = |step: u32| StepTraces::new(step, run.frames_of(step).flat_map(|frame| &frame.traces));
     run.steps.iter().map(|step| of_step(step.index)).filter(|found| !found.is_empty()).collect()
 }
 
 impl StepTraces {
-    /// Of what workers kept, which is more than is shown.
+    /// Selects from the traces that workers kept, which are more than are reported.
     fn new<'a>(step: u32, kept: impl Iterator<Item = &'a Trace>) -> Self {
         let kept: Vec<Trace> = kept.copied().collect();
         let mut slowest: Vec<Trace> =

@@ -1,9 +1,9 @@
-//! What limits the target: from the load alone, and from the hosts that were watched.
+//! Judges what limits the target, from the load alone and from the hosts that were watched.
 //!
 //! The load shows whether the generator was the limit, whether the target was pushed to its limit, and whether it refuses
-//! (`judge`, `load`, `growing`, `failures`, `generator`). Where it was pushed and hosts were watched, `facts` are taken from
-//! the samples, `rules` make candidates of them, and `decide` makes one verdict of the candidates, or leaves it at "not
-//! known". Everything here is data: `report` gives it words.
+//! (`judge`, `load`, `growing`, `failures`, `generator`). If the target was pushed and hosts were watched, `facts` evaluates
+//! the samples, `rules` turns the facts into candidates, and `decide` makes one verdict of the candidates, or leaves it at
+//! "not known". Everything here is data: `report` turns it into text.
 
 mod bounds;
 mod candidate;

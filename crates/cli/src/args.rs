@@ -125,13 +125,13 @@ pub(crate) enum Command {
     Trend(TrendArgs),
     /// The recorded runs of a folder as pages in a browser: a list, one run, several side by side
     View(ViewArgs),
-    /// The report of a recorded run again
+    /// Print the report of a recorded run again
     Report(ReportArgs),
     /// Whether a run file is intact: each part by its digests
     Check(CheckArgs),
     /// A recorded run as dat, csv or json
     Export(ExportArgs),
-    /// What limits, of a recorded run, of a table of measurements, or of what production recorded
+    /// What limits a service: from a recorded run, a table of measurements, or what production recorded
     Explain(ExplainArgs),
     /// The CPU profile of a recorded run: where the time of a request goes
     Profile(ProfileArgs),
@@ -156,7 +156,7 @@ pub(crate) enum Command {
 }
 
 impl Args {
-    /// Reads a line, which may hold options of ab and hey. Options without effect become remarks.
+    /// Parses a command line, which may contain options of ab and hey. Also returns remarks about options without effect.
     ///
     /// # Errors
     /// When the line is wrong. Help and version are printed, and end the process.
@@ -201,12 +201,12 @@ const APACHE_BENCH: &str = "is no option of `plimsoll ab`, which compares two se
      which takes its options: plimsoll run -n 100 -c 10 URL";
 const VERSION: &str = "has no meaning here: write plimsoll --version";
 
-/// What is wrong with a line that the parser refuses, where more can be said than it does.
+/// Returns a better message than the parser's for a line that it refuses, if there is one.
 fn explained(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     misplaced(error, line).or_else(|| two_urls(error, line)).or_else(|| mistyped(error, line))
 }
 
-/// What is wrong with a line that the parser refuses, if it is an option of another command.
+/// Returns an error if the parser refuses an option that belongs to another command.
 fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(typed))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
@@ -228,13 +228,13 @@ fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     Some(UsageError(format!("{typed} {words}")))
 }
 
-/// The command line with `wrk`, whose line is read elsewhere by rules of its own.
+/// Returns the command line with `wrk`, whose arguments are parsed elsewhere by rules of their own.
 fn whole_command() -> clap::Command {
     let wrk = clap::Command::new("wrk").about("wrk's and wrk2's own command line, Lua scripts and text");
     Args::command().subcommand(wrk)
 }
 
-/// Two URLs, of which the parser takes the second for a command.
+/// Returns an error for two URLs, the second of which the parser takes for a command.
 fn two_urls(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     if line.get(1).is_none_or(|word| is_command(word)) {
         return None;
@@ -246,12 +246,12 @@ fn two_urls(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     (error.kind() == ErrorKind::ArgumentConflict).then(said)
 }
 
-/// True unless help or the version is asked for, or nothing at all.
+/// Returns true unless the line asks for help or the version, or is empty.
 fn is_mistake(error: &clap::Error) -> bool {
     error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
 }
 
-/// What the parser says, in a sentence, with where to read more.
+/// Turns the parser's message into a sentence, with where to read more.
 fn in_our_voice(error: &clap::Error, line: &[String]) -> UsageError {
     let said = wrong_value(error).unwrap_or_else(|| parsers_words(error));
     let command =
@@ -259,10 +259,10 @@ fn in_our_voice(error: &clap::Error, line: &[String]) -> UsageError {
     UsageError(format!("{said}; see `plimsoll{command} --help`"))
 }
 
-/// What is wrong with a value, in the words of what it was to be. The parser would repeat the value, which may be a secret.
+/// Returns the message of the value's own type for a wrong value. The parser would repeat the value, which may be a secret.
 fn wrong_value(error: &clap::Error) -> Option<String> {
     let reason = error.source().filter(|_| error.kind() == ErrorKind::ValueValidation)?.to_string();
-    // What was to be a number of the standard library says nothing of the value.
+    // The errors of the standard library's number parsers do not mention the value.
     if !reason.contains('`') {
         return None;
     }
@@ -276,7 +276,7 @@ fn parsers_words(error: &clap::Error) -> String {
     let text = text.split("\n\nUsage:").next().unwrap_or_default();
     let text = text.split("\n\nFor more information").next().unwrap_or_default();
     let mut said = String::new();
-    // To pass as a value what begins with a dash is never what was meant.
+    // The parser's tip to pass a word with a dash as a value is never what the user meant.
     let is_said = |part: &&str| !part.is_empty() && !part.starts_with("tip: to pass");
     for part in text.trim_start_matches("error:").lines().map(str::trim).filter(is_said) {
         let joint = match said.chars().last() {
@@ -289,7 +289,7 @@ fn parsers_words(error: &clap::Error) -> String {
     said
 }
 
-/// The same for a word in the place of a command, which the parser takes for a URL.
+/// Returns an error for an unknown word in place of a command, which the parser takes for a URL.
 fn mistyped(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     let is_refused = matches!(
         error.kind(),
@@ -304,7 +304,7 @@ fn is_command(word: &str) -> bool {
     whole_command().get_subcommands().any(|command| command.get_name() == word)
 }
 
-/// A single word that is neither a command nor a URL.
+/// Returns the error for a single word that is neither a command nor a URL.
 fn no_command(word: &str) -> UsageError {
     let root = whole_command();
     let names = root.get_subcommands().map(clap::Command::get_name);

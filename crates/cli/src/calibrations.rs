@@ -1,5 +1,5 @@
-//! Calibrations that are remembered: one small file for each machine, driver and version, in the user's cache; and one that
-//! this process made and could not write there.
+//! Stored calibrations: one small file for each machine, driver and version, in the user's cache; and one in memory that this
+//! process made and could not write there.
 
 use std::env;
 use std::fs;
@@ -13,15 +13,15 @@ use plimsoll_record::{Calibration, CalibrationKey};
 
 use crate::files::write_new;
 
-/// What this process measured and could not store.
+/// The calibration that this process made and could not store.
 static UNSTORED: OnceLock<Calibration> = OnceLock::new();
 
-/// The calibrations of this machine with this version of Plimsoll, of every driver: the stored ones, and what this process keeps.
+/// Returns the calibrations of this machine and this version of Plimsoll, of every driver: the stored ones, and the one in memory.
 pub(crate) fn known() -> Vec<Calibration> {
     with_unstored(stored(), UNSTORED.get())
 }
 
-/// A calibration that could not be stored counts, unless a stored one of its driver gives a ceiling.
+/// Adds a calibration that could not be stored, unless a stored one of its driver has a ceiling.
 fn with_unstored(mut stored: Vec<Calibration>, unstored: Option<&Calibration>) -> Vec<Calibration> {
     let Some(unstored) = unstored else { return stored };
     let is_of_driver = |known: &Calibration| known.key.driver == unstored.key.driver;
@@ -37,7 +37,7 @@ pub(crate) fn keep(made: Calibration) {
     UNSTORED.get_or_init(|| made);
 }
 
-/// The calibrations that are stored. An unreadable file counts as missing: the next calibration replaces it.
+/// Returns the stored calibrations. An unreadable file counts as missing: the next calibration replaces it.
 pub(crate) fn stored() -> Vec<Calibration> {
     let Ok(folder) = folder() else { return Vec::new() };
     let read = |driver| read(&folder, &calibration_key(driver, version()));
@@ -48,7 +48,7 @@ fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// Remembers a calibration; gives the file it is kept in.
+/// Stores a calibration; returns its file.
 pub(crate) fn remember(made: &Calibration) -> anyhow::Result<PathBuf> {
     write(&folder()?, made)
 }
@@ -65,15 +65,15 @@ fn folder() -> anyhow::Result<PathBuf> {
     }
 }
 
-/// A file name of letters that every file system takes. Machines whose names differ only in others are
-/// distinguished by the key within the file.
+/// Returns a file name of characters that every file system accepts. Machines whose names differ only in other characters
+/// are distinguished by the key within the file.
 fn file_name(key: &CalibrationKey) -> String {
     let name = format!("calibration-{}-{}-{}-{}", key.hostname, key.cores, key.driver, key.tool_version);
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' };
     name.chars().map(plain).collect::<String>() + ".json"
 }
 
-/// The longest file that may be a calibration.
+/// The longest calibration file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
 fn read(folder: &Path, key: &CalibrationKey) -> Option<Calibration> {
@@ -83,7 +83,7 @@ fn read(folder: &Path, key: &CalibrationKey) -> Option<Calibration> {
     (made.key == *key).then_some(made)
 }
 
-/// A reader sees the old file or the new one, never a part.
+/// Writes the file so that a reader sees the old one or the new one, never a part.
 fn write(folder: &Path, made: &Calibration) -> anyhow::Result<PathBuf> {
     let path = folder.join(file_name(&made.key));
     let part = path.with_extension(format!("{}.part", std::process::id()));

@@ -1,4 +1,4 @@
-//! Runs that go to the store of a team, and what is said about it. What a command found does not depend on it.
+//! Delivers runs to the store of a team, and reports it. The result of a command does not depend on it.
 
 use std::env;
 use std::fs;
@@ -13,7 +13,7 @@ use plimsoll_record::{TagChanges, Tags};
 use crate::args::HistoryArgs;
 use crate::terminal::{remark, report_error, with_causes};
 
-/// The build of this program, by which an index knows whose figures it has.
+/// Identifies the build of this program, so that an index knows which build computed its figures.
 pub(crate) fn build() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let metadata = env::current_exe().and_then(fs::metadata);
@@ -25,7 +25,7 @@ pub(crate) fn build() -> String {
     }
 }
 
-/// Hands a new run over, and with it what waited before.
+/// Delivers a new run, and those that waited before.
 pub(crate) fn hand_over(file: &Path, store: &StoreAddress, quiet: bool, interrupted: &AtomicBool) {
     match queue(file, store) {
         Ok(()) => deliver_waiting(&RunFolder::containing(file, &build()), store, quiet, interrupted),
@@ -42,9 +42,9 @@ fn deliver_waiting(folder: &RunFolder, store: &StoreAddress, quiet: bool, interr
     }
 }
 
-/// What each run of an experiment gets as soon as it is recorded: its tags, and a place among those that wait for the store.
+/// Gives each run of an experiment its tags as soon as it is recorded, and queues it for the store.
 ///
-/// A lab's generator, which writes the run file, does not know them; so tags stand next to the file, as those do that are given later.
+/// A lab's generator, which writes the run file, does not know the tags; they are stored next to the file, like those that are added later.
 #[derive(Debug, Default)]
 pub(crate) struct NewRuns {
     tags: Tags,
@@ -75,7 +75,7 @@ impl NewRuns {
         }
     }
 
-    /// Delivers what waits in the folder of the runs.
+    /// Delivers the runs that wait in this folder.
     pub(crate) fn deliver(&self, folder: &Path, quiet: bool, interrupted: &AtomicBool) {
         if let Some(store) = &self.store {
             deliver_waiting(&RunFolder::new(folder, &build()), store, quiet, interrupted);
@@ -83,7 +83,7 @@ impl NewRuns {
     }
 }
 
-/// Says what came of a delivery, in a line for what was delivered, one for what was not, and one for each run that never can be.
+/// Reports a delivery: a line for delivered runs, one for those that still wait, and one for each that can never be delivered.
 pub(crate) fn say(delivery: &Delivery, store: &StoreAddress, quiet: bool) {
     if !delivery.delivered.is_empty() && !quiet {
         remark(&delivered_line(&delivery.delivered, store));

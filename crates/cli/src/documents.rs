@@ -1,5 +1,4 @@
-//! The documents of a run next to its text: a page, a summary in Markdown, JUnit XML; the flags that ask for them, and where
-//! they go.
+//! The documents of a run next to its text: a page, a summary in Markdown, JUnit XML; their flags, and where they are written.
 
 use std::env;
 use std::ffi::OsString;
@@ -20,7 +19,7 @@ use crate::terminal::result;
 
 /// The file that GitHub Actions shows as the summary of a step.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
-/// Names standard output as a file.
+/// The file name that stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
 
 #[derive(Debug, Clone, clap::Args)]
@@ -42,7 +41,7 @@ pub(crate) struct PageArgs {
 }
 
 impl PageArgs {
-    /// Where the page goes, if one is asked for.
+    /// Returns where the page goes; `None` if none is asked for.
     ///
     /// # Errors
     /// When it needs a file and has none.
@@ -92,17 +91,17 @@ pub(crate) enum Place {
         folder: PathBuf,
         name: String,
     },
-    /// The summary of a step, which gets it appended.
+    /// The summary of a CI step, to which the document is appended.
     Summary(PathBuf),
-    /// In place of the text.
+    /// Standard output, in place of the text.
     StandardOutput,
 }
 
-/// The folder and the name without its ending for a document that has no file; `None` where nothing else is written.
+/// The default folder, and the file name without its ending; `None` if nothing else is written.
 pub(crate) type Usual<'a> = Option<(&'a Path, &'a str)>;
 
 impl Place {
-    /// Where a document goes whose flag was given with this file or without any.
+    /// Returns where a document goes whose flag was given with this file, or without one.
     ///
     /// # Errors
     /// When no file is named and there is no usual one, or it cannot get this document.
@@ -133,7 +132,7 @@ impl Place {
         Ok(Self::File { folder: folder.to_owned(), name: format!("{stem}.{}", kind.ending()) })
     }
 
-    /// Fails if a file is there already that this document would replace.
+    /// Fails if the document would replace an existing file.
     pub(crate) fn refuse_existing(&self) -> anyhow::Result<()> {
         match self {
             Self::File { folder, name } => refuse_existing([&folder.join(name)], "name another file"),
@@ -141,7 +140,7 @@ impl Place {
         }
     }
 
-    /// Writes a document there, once it could be made. Standard output has what was printed.
+    /// Writes a document, or keeps the error with which it could not be made. The caller prints one for standard output.
     pub(crate) fn write(&self, content: anyhow::Result<String>, force: bool) -> Written {
         match self {
             Self::File { folder, name } => {
@@ -166,14 +165,14 @@ fn append(path: &Path, content: &str) -> anyhow::Result<()> {
 }
 
 impl MarkdownArgs {
-    /// Where the summary goes, if one is asked for.
+    /// Returns where the summary goes; `None` if none is asked for.
     pub(crate) fn place(&self, usual: Usual<'_>) -> Result<Option<Place>, UsageError> {
         self.markdown.as_ref().map(|file| Place::new(Kind::Markdown, file.as_deref(), usual)).transpose()
     }
 }
 
 impl DocumentArgs {
-    /// Where each document goes that is asked for.
+    /// Returns the documents that are asked for, and where each goes.
     ///
     /// # Errors
     /// When one of them has no place, or two go to standard output.
@@ -193,19 +192,19 @@ impl DocumentArgs {
     }
 }
 
-/// What documents of a run are made of.
+/// The data for the documents of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(crate) run: &'a Run,
     pub(crate) findings: &'a Findings,
     pub(crate) values: Values,
-    /// Whether a result that is no evidence is a failure.
+    /// Whether a result that is no evidence counts as a failure.
     pub(crate) strict: bool,
 }
 
-/// What there are documents of.
+/// Something that has documents.
 pub(crate) trait Documented {
-    /// One of these documents.
+    /// Renders the document of this kind.
     fn document(&self, kind: Kind) -> anyhow::Result<String>;
 }
 
@@ -229,7 +228,7 @@ impl Documents {
         self.0.iter().filter(|(_, place)| *place == Place::StandardOutput).map(|(kind, _)| *kind)
     }
 
-    /// Fails if a document goes to standard output and another flag that was given decides what is printed there.
+    /// Fails if a document goes to standard output and another flag that was given also writes there.
     pub(crate) fn refuse_second_output(&self, flags: &[(&str, bool)]) -> Result<(), UsageError> {
         let other = flags.iter().find(|(_, given)| *given);
         match self.on_standard_output().next().zip(other) {
@@ -241,17 +240,17 @@ impl Documents {
         }
     }
 
-    /// Fails if a file is there already that one of them would replace.
+    /// Fails if a document would replace an existing file.
     pub(crate) fn refuse_existing(&self) -> anyhow::Result<()> {
         self.0.iter().try_for_each(|(_, place)| place.refuse_existing())
     }
 
-    /// The document that is printed in place of the text, if there is one.
+    /// Returns the document that is printed in place of the text, if there is one.
     pub(crate) fn printed(&self, source: &impl Documented) -> anyhow::Result<Option<String>> {
         self.on_standard_output().next().map(|kind| source.document(kind)).transpose()
     }
 
-    /// The documents of a run that did not begin, for this reason, with where each goes. A page shows a run, so there is none.
+    /// Writes the documents of a run that did not begin, with the reason. A page shows a run, so there is none.
     ///
     /// # Errors
     /// When one cannot be printed.
@@ -271,7 +270,7 @@ impl Documents {
         Ok(written)
     }
 
-    /// Writes all others.
+    /// Writes all documents that do not go to standard output.
     pub(crate) fn write(&self, source: &impl Documented, force: bool) -> Written {
         let mut written = Written::default();
         let others = self.0.iter().filter(|(_, place)| *place != Place::StandardOutput);

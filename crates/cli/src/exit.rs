@@ -14,12 +14,12 @@ use plimsoll_prometheus::{ClientError, ReadError};
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
-/// So little is there that it shows nothing: what is missing, and how to get it.
+/// There are too few data to show anything: what is missing, and how to get it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct NoEvidence(pub(crate) String);
 
-/// How a command ended, by the code that a shell sees.
+/// The exit code of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -31,7 +31,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// An SLO or a margin was not met.
     Broken = 3,
-    /// Measured, and not known to hold: a condition, a margin that lower bounds leave open, or any result under `--strict` that
+    /// Measured, but not known to hold: a condition, a margin that lower bounds leave open, or with `--strict` any result that
     /// is no evidence.
     Refused = 4,
     /// The user ended the run; its results are kept.
@@ -39,7 +39,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// How a command ended that made several things: by the user, or with all of them there, or not.
+    /// Returns the exit code of a command that made several things: interrupted, or all of them complete, or not.
     pub(crate) fn of_all(all_there: bool, interrupted: bool) -> Self {
         match (interrupted, all_there) {
             (true, _) => Self::Interrupted,
@@ -48,7 +48,7 @@ impl Exit {
         }
     }
 
-    /// How a command ended that failed with this error, which says itself what kind it is.
+    /// Returns the exit code of a command that failed with this error, whose type decides.
     pub(crate) fn of_error(error: &anyhow::Error) -> Self {
         if let Some(error) = error.downcast_ref::<ExperimentError>() {
             return error.kind().into();

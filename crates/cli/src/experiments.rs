@@ -1,4 +1,4 @@
-//! What commands hand to experiments: settings, Ctrl-C, and progress on standard error, a line for each event.
+//! What commands pass to experiments: settings, Ctrl-C, and progress on standard error, a line for each event.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::progress::Display;
 use crate::signals;
 use crate::terminal::{remark, report_error, with_causes};
 
-/// How a command's runs are made: they test no verdict, and record its command line.
+/// Returns the settings of a command's runs: they test no verdict, and record its command line.
 pub(crate) fn settings(out: &Path, quick: bool, quiet: bool) -> RunSettings {
     RunSettings { quick, command_line: command_line(), prove: false, out: out.to_owned(), quiet }
 }
@@ -32,15 +32,15 @@ pub(crate) struct ExperimentSetup {
 }
 
 impl ExperimentSetup {
-    /// Watches for Ctrl-C from here on.
+    /// Creates the setup, and watches for Ctrl-C from here on.
     pub(crate) fn new(settings: RunSettings) -> anyhow::Result<Self> {
         let display = ExperimentDisplay { quiet: settings.quiet, runs: NewRuns::default() };
         let interrupted = signals::interrupted()?;
         Ok(Self { settings, calibrations: calibrations::known(), interrupted, display })
     }
 
-    /// For a file of this path, or of this name below `lab`. Privileges for the hosts that it makes are acquired before anything
-    /// starts a second thread.
+    /// Creates the setup for a file of this path, or of this name below `lab`. Privileges for the hosts that it makes are acquired
+    /// before anything starts a second thread.
     pub(crate) fn for_file(
         named: &str,
         settings: RunSettings,
@@ -50,18 +50,18 @@ impl ExperimentSetup {
         Ok((file, privileges, Self::new(settings)?))
     }
 
-    /// The same, whose runs get tags and go to a store. It asks git in a thread, so privileges are there before.
+    /// Adds tags and a store for the runs. It asks git in a thread, so privileges must be acquired before.
     pub(crate) fn with_history(mut self, args: &HistoryArgs) -> anyhow::Result<Self> {
         self.display.runs = NewRuns::new(args)?;
         Ok(self)
     }
 
-    /// Delivers the runs to the store, if there is one; after everything else, since what was found does not depend on it.
+    /// Delivers the runs to the store, if there is one. This comes last, since results do not depend on it.
     pub(crate) fn deliver(&self) {
         self.display.runs.deliver(&self.settings.out, self.settings.quiet, &self.interrupted);
     }
 
-    /// The runs so far by the names of their files.
+    /// Returns the runs so far with the names of their files.
     pub(crate) fn recorded(&self) -> Vec<(String, PathBuf)> {
         self.display.runs.files().into_iter().map(|file| (file_stem(&file), file)).collect()
     }
@@ -76,7 +76,7 @@ impl ExperimentSetup {
     }
 }
 
-/// Shows the progress of an experiment; quiet, only failures.
+/// Shows the progress of an experiment; with `quiet`, only failures.
 #[derive(Debug)]
 struct ExperimentDisplay {
     quiet: bool,

@@ -27,8 +27,8 @@ impl Output {
         Self { name, content: content.into() }
     }
 
-    /// What a run leaves behind: that of its ladder and of its overloads; nothing of a single level. The findings hide what figures
-    /// are not to show.
+    /// Returns the files of a run: those of its ladder and of its overloads, none for a single level. The findings already hide
+    /// what figures must not show.
     pub(crate) fn of_run(stem: &str, command: RunCommand, findings: &Findings) -> anyhow::Result<Vec<Self>> {
         let mut outputs = Vec::new();
         if matches!(findings.plan.load, Load::Ladder { .. }) {
@@ -44,7 +44,7 @@ impl Output {
         Ok(outputs)
     }
 
-    /// What a ladder leaves behind: the table of wrktest.sh, and of a sweep its two figures, else the figure that answers.
+    /// Returns the files of a ladder: the table of wrktest.sh, and the two figures of a sweep or the figure of the answer.
     fn ladder(stem: &str, command: RunCommand, findings: &Findings) -> anyhow::Result<Vec<Self>> {
         let mut outputs = vec![Self::new(format!("{stem}.dat"), dat::render(findings)?)];
         if command == RunCommand::Sweep {
@@ -59,16 +59,16 @@ impl Output {
         Ok(outputs)
     }
 
-    /// The two files of a figure.
+    /// Returns the PNG and the SVG of a figure.
     pub(crate) fn figure(stem: &str, figure: Figure) -> [Self; 2] {
         [Self::new(format!("{stem}.png"), figure.png), Self::new(format!("{stem}.svg"), figure.svg)]
     }
 }
 
-/// What else helps against files of a run that are there already.
+/// The advice next to `--force` if files of a run exist already.
 pub(crate) const ANOTHER_NAME: &str = "give another --name NAME";
 
-/// Fails if one of these files is there already; `otherwise` says what helps but for `--force`.
+/// Fails if one of these files exists; `otherwise` is the advice next to `--force`.
 pub(crate) fn refuse_existing(
     files: impl IntoIterator<Item = impl AsRef<Path>>,
     otherwise: &str,
@@ -79,7 +79,7 @@ pub(crate) fn refuse_existing(
     }
 }
 
-/// Fails if no file can be written to this folder, or to what it will be made in.
+/// Fails if no file can be created in this folder, or in the nearest folder above it that exists.
 pub(crate) fn check_writable(folder: &Path) -> anyhow::Result<()> {
     let there = folder.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
     let trial = there.join(format!(".plimsoll-{}-{}.trial", std::process::id(), unix_time().as_nanos()));
@@ -92,24 +92,24 @@ pub(crate) fn check_writable(folder: &Path) -> anyhow::Result<()> {
     })
 }
 
-/// What came of writing files.
+/// The result of writing files.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    /// The files that are there now.
+    /// The files that were written.
     pub(crate) paths: Vec<PathBuf>,
-    /// Why the others are not.
+    /// Why the others were not.
     pub(crate) trouble: Option<anyhow::Error>,
 }
 
 impl Written {
-    /// Writes the files, once they could be made, up to the first that cannot be written.
+    /// Writes the files, up to the first that cannot be written; none if they could not be made.
     pub(crate) fn to(folder: &Path, outputs: anyhow::Result<Vec<Output>>, force: bool) -> Self {
         let mut written = Self::default();
         written.trouble = outputs.and_then(|outputs| written.write_all(folder, &outputs, force)).err();
         written
     }
 
-    /// Takes in what came of writing more files; the first trouble counts.
+    /// Adds the result of writing more files; the first error is kept.
     pub(crate) fn extend(&mut self, more: Self) {
         self.paths.extend(more.paths);
         self.trouble = self.trouble.take().or(more.trouble);
@@ -127,7 +127,7 @@ impl Written {
         Ok(())
     }
 
-    /// Says on standard error, in one line, where the files are and why others are not; true if none is missing.
+    /// Prints in one line on standard error where the files are, and why others are missing; returns true if none is.
     pub(crate) fn report(&self, quiet: bool) -> bool {
         if let Some(line) = self.line().filter(|_| !quiet) {
             remark(&line);
@@ -140,7 +140,7 @@ impl Written {
 }
 
 impl Written {
-    /// The first path, and the names of the others in its folder; a path elsewhere is whole. `None` without files.
+    /// Returns the first path, and the names of the others in its folder; a path elsewhere is whole. `None` without files.
     fn line(&self) -> Option<String> {
         let (first, others) = self.paths.split_first()?;
         let name = |path: &PathBuf| match path.file_name().filter(|_| path.parent() == first.parent()) {
@@ -151,7 +151,7 @@ impl Written {
     }
 }
 
-/// Writes a new file in place of what an earlier process may have left there. A link is removed and not followed.
+/// Writes a new file in place of one that an earlier process may have left there. A link is removed and not followed.
 pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -160,7 +160,7 @@ pub(crate) fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::OpenOptions::new().write(true).create_new(true).open(path)?.write_all(content)
 }
 
-/// Writes a new file that only its owner can read, whole or not at all; it is on the disk then.
+/// Writes a new file that only its owner can read, whole or not at all, and syncs it to the disk.
 pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     write_by_part(&path.with_extension(format!("{}.part", std::process::id())), path, |part| {
         write_new(part, &[])?;
@@ -171,7 +171,7 @@ pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     })
 }
 
-/// A file is written under another name first: under its own it is whole, or what it was before.
+/// Writes a file under another name and renames it: under its own name it is always whole, old or new.
 fn write_by_part(part: &Path, path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let outcome = write(part).and_then(|()| fs::rename(part, path));
     if outcome.is_err()
@@ -193,7 +193,7 @@ fn write(folder: &Path, output: &Output) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// The names of what a run of this plan leaves behind, in the order of [`Output::of_run`].
+/// Returns the names of the files of a run with this plan, in the order of [`Output::of_run`].
 pub(crate) fn names_of_run(stem: &str, command: RunCommand, plan: &Plan) -> Vec<String> {
     let ladder: &[&str] = match (&plan.load, command) {
         (Load::Single { .. }, _) => &[],
@@ -209,12 +209,12 @@ pub(crate) fn names_of_run(stem: &str, command: RunCommand, plan: &Plan) -> Vec<
     ladder.iter().chain(overload).map(|name| format!("{stem}{name}")).collect()
 }
 
-/// The time in names of files, as in those of run files.
+/// Returns the time for names of files, in the form of run files.
 pub(crate) fn stamp() -> String {
     file_date(unix_time().as_millis() as u64)
 }
 
-/// Says on standard error what is wrong with the run file; true if nothing is.
+/// Prints on standard error what is wrong with the run file; returns true if nothing is.
 pub(crate) fn run_file_is_whole(trouble: Option<StoreError>) -> bool {
     let Some(error) = trouble else { return true };
     remark(&format!("plimsoll: the run file is missing or incomplete: {}", with_causes(&error)));

@@ -9,12 +9,12 @@ use std::time::Duration;
 use plimsoll_record::Tag;
 use plimsoll_units::best_effort;
 
-/// How long git may take for one answer, in a repository of any size.
+/// How long git may take for one command.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// `commit=…`, and `dirty` where files that git follows were changed; empty outside of a repository, or without git.
+/// Returns `commit=…`, and `dirty` if tracked files were changed; empty outside of a repository, or without git.
 ///
-/// No hook or monitor of the repository is run, and no file of it is written.
+/// No hook and no file system monitor of the repository is run, and no file of it is written.
 pub(crate) fn tags() -> Vec<Tag> {
     let Some(commit) = answer(&["rev-parse", "--short=12", "HEAD"]).filter(|commit| !commit.is_empty())
     else {
@@ -28,7 +28,7 @@ pub(crate) fn tags() -> Vec<Tag> {
     [Some(tag("commit", &commit)), dirty.map(|value| tag("dirty", value))].into_iter().flatten().collect()
 }
 
-/// What git answers; `None` if it fails, is not there or takes too long.
+/// Returns the output of git; `None` if it fails, is not installed or takes too long.
 fn answer(args: &[&str]) -> Option<String> {
     let mut git = Command::new("git");
     git.args(["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);

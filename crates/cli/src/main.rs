@@ -23,7 +23,7 @@ mod signals;
 mod terminal;
 
 fn main() -> ExitCode {
-    // wrk's command line has rules of its own, which are not those of the others.
+    // wrk's command line has rules of its own.
     if let Some(code) = command::wrk::run() {
         return code;
     }
@@ -42,7 +42,7 @@ fn read_and_run() -> anyhow::Result<exit::Exit> {
     let line: Result<Vec<String>, OsString> = env::args_os().map(OsString::into_string).collect();
     let (args, remarks) = match line {
         Ok(line) => args::Args::read(line)?,
-        // A file name may be no UTF-8; such a line is taken for Plimsoll's own.
+        // A file name may be no UTF-8; such a line must have only Plimsoll's own options.
         Err(_) => (args::Args::parse(), Vec::new()),
     };
     for remark in remarks {

@@ -14,7 +14,7 @@ use crate::documents::{PageArgs, Usual};
 use crate::exit::UsageError;
 use crate::files::Written;
 
-/// Runs that a page has at most: each adds about as much as the page itself.
+/// The maximum number of runs on a page: each adds about as much as the page itself.
 const RUNS_MAX: usize = 24;
 
 /// The page of a command that has no other file of the user's naming.
@@ -50,7 +50,7 @@ impl TogetherPageArgs {
     }
 }
 
-/// What several runs say together, and where they are recorded.
+/// The common result of several runs, and where they are recorded.
 pub(crate) struct Together<'a> {
     /// The heading of the page.
     pub(crate) name: &'a str,
@@ -63,14 +63,14 @@ pub(crate) struct Together<'a> {
 
 /// A run of a page.
 pub(crate) enum Recorded<'a> {
-    /// One that was read already.
+    /// A run that was read already.
     Read(&'a RecordedRun),
-    /// One whose file is read for the page.
+    /// A run file that is read for the page.
     File(PathBuf),
 }
 
 impl Together<'_> {
-    /// The page.
+    /// Renders the page.
     ///
     /// # Errors
     /// When a run cannot be read.
@@ -98,7 +98,7 @@ fn on_page(name: &str, recorded: &RecordedRun) -> anyhow::Result<PageRunDocument
     Ok(PageRunDocument { name: name.to_owned(), ..run })
 }
 
-/// The page of one run, or of several compared with the earliest.
+/// Returns the page of one run, or of several compared with the earliest.
 ///
 /// # Errors
 /// When a recorded histogram cannot be read.
@@ -114,7 +114,7 @@ pub(crate) fn page_of_runs(mut runs: Vec<RecordedRun>) -> anyhow::Result<PageDoc
     Ok(PageDocument::new(shown, together))
 }
 
-/// Each run with its name, or with that of its file if two have the same.
+/// Returns each run with its name, or with that of its file if two runs have the same name.
 fn distinct_names(runs: &[RecordedRun]) -> Vec<(String, &RecordedRun)> {
     let names: BTreeSet<&str> = runs.iter().map(|recorded| &*recorded.run.manifest.name).collect();
     let name = |recorded: &RecordedRun| match names.len() == runs.len() {

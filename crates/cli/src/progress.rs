@@ -16,19 +16,19 @@ use plimsoll_web::{LiveFeed, LiveMetrics, LivePage, LiveTotals};
 use crate::screen::{Screen, level_text};
 use crate::terminal::remark;
 
-/// A longer limit of a step is not shown.
+/// A step's limit that is longer than this is not shown.
 const MAX_SHOWN_LIMIT: Duration = Duration::from_secs(30 * 86_400);
 
 pub(crate) struct Display {
     quiet: bool,
     line: Option<ProgressBar>,
-    /// The whole terminal, where it is taken.
+    /// The display on the whole terminal, if it is used.
     screen: Option<Screen>,
-    /// What is counted for the metrics of the run.
+    /// The counts for the metrics of the run.
     totals: Option<LiveTotals>,
-    /// Serves them to scrapers until the display ends.
+    /// Serves these metrics to scrapers until the display ends.
     _metrics: Option<LiveMetrics>,
-    /// What hands the run to its live page.
+    /// Sends the run to its live page.
     live: Option<LiveFeed>,
     step: Shown,
     /// The highest throughput of the steps so far, requests per second, and its level.
@@ -36,7 +36,7 @@ pub(crate) struct Display {
 }
 
 impl Display {
-    /// A display for this process's standard error; quiet, only troubles are shown.
+    /// Creates a display on standard error; with `quiet`, it shows only problems.
     pub(crate) fn new(quiet: bool) -> Self {
         Self {
             quiet,
@@ -50,7 +50,7 @@ impl Display {
         }
     }
 
-    /// A display on the whole terminal; as any other where there is none.
+    /// Creates a display on the whole terminal, or a plain one if there is no terminal.
     pub(crate) fn on_screen(quiet: bool, interrupted: &Arc<AtomicBool>) -> io::Result<Self> {
         let mut display = Self::new(quiet);
         display.screen = if quiet { None } else { Screen::open(interrupted)? };
@@ -58,7 +58,7 @@ impl Display {
         Ok(display)
     }
 
-    /// The same, and the metrics of the run at this address.
+    /// Also serves the metrics of the run at this address.
     pub(crate) fn with_metrics(mut self, address: SocketAddr, totals: &LiveTotals) -> io::Result<Self> {
         let metrics = LiveMetrics::serve(address, totals.clone())?;
         self.inform(&format!("metrics at http://{}/metrics", metrics.address()));
@@ -66,13 +66,13 @@ impl Display {
         Ok(self.with_totals(totals))
     }
 
-    /// The same, counting for the metrics of the run.
+    /// Also counts for the metrics of the run.
     pub(crate) fn with_totals(mut self, totals: &LiveTotals) -> Self {
         self.totals = Some(totals.clone());
         self
     }
 
-    /// The same, and the live page of the run, whose URL is shown even if the display is quiet: there is no other way to it.
+    /// Also feeds the live page of the run. Its URL is shown even if the display is quiet: there is no other way to it.
     pub(crate) fn with_live(mut self, page: Option<&LivePage>) -> Self {
         if let Some(page) = page {
             self.say(&format!("live: {}", page.url()));
@@ -81,7 +81,7 @@ impl Display {
         self
     }
 
-    /// Shows lines from now on, if the terminal can no longer be drawn to.
+    /// Switches to lines if the terminal can no longer be drawn on.
     fn leave_lost_screen(&mut self) {
         if let Some(mut lost) = self.screen.take_if(|screen| screen.is_over()) {
             self.line = moving_line(self.quiet);
@@ -89,7 +89,7 @@ impl Display {
         }
     }
 
-    /// A line that stays.
+    /// Prints a line that stays.
     fn say(&self, text: &str) {
         match (&self.screen, &self.line) {
             (Some(screen), _) => screen.say(text),
@@ -117,11 +117,11 @@ impl Display {
         });
     }
 
-    /// A step ended: it counts for the best so far.
+    /// Prints the result of a step, and updates the best so far.
     fn ended(&mut self, throughput_per_sec: f64, failed: u64) {
         let failed = if failed > 0 { format!(", {} failed", grouped(failed)) } else { String::new() };
         let level = &self.step.level;
-        // On a terminal the moving line has the best so far, and the answer the table; so has the screen.
+        // On a terminal the moving line shows the best so far, and the answer the table; so does the screen.
         if self.screen.is_none() && (self.line.is_none() || self.step.of.is_none()) {
             self.inform(&format!("{level}: {} requests/s{failed}", count_text(throughput_per_sec)));
         }
@@ -130,7 +130,7 @@ impl Display {
         }
     }
 
-    /// Changes the moving line, where there is one.
+    /// Changes the moving line, if there is one.
     fn move_line(&self, text: impl FnOnce() -> String) {
         if let Some(line) = &self.line {
             line.set_message(printable(&text(), false).into_owned());
@@ -139,7 +139,7 @@ impl Display {
     }
 }
 
-/// The line that moves on a terminal.
+/// Creates the moving line, if standard error is a terminal.
 fn moving_line(quiet: bool) -> Option<ProgressBar> {
     (std::io::stderr().is_terminal() && !quiet).then(ProgressBar::new_spinner)
 }
@@ -149,7 +149,7 @@ struct Shown {
     level: String,
     limit: Duration,
     requests_max: Option<u64>,
-    /// Where the step is in a ladder, or in the search after it, and the time left for all when it began.
+    /// The position of the step in a ladder, or in the search after it, and the time left for all steps when it began.
     of: Option<(String, Duration)>,
 }
 
@@ -158,7 +158,7 @@ impl Shown {
         Self { level, limit: step.limit, requests_max: step.requests_max, of: None }
     }
 
-    /// The same as a step of a ladder of so many, or as a rate of the search after it. Any other step has no number.
+    /// Adds the position in a ladder of `steps_max` steps, or in the search after it. Any other step has no position.
     fn of(self, step: &StepPlan, steps_max: u32, left_max: Duration) -> Self {
         let place = match step.rate_per_sec() {
             _ if steps_max == 1 => None,
@@ -180,7 +180,7 @@ impl Shown {
             );
         }
         let limit = match self.limit {
-            // A load that ends after a number of requests has no time of its own.
+            // A load that ends after a number of requests has no time limit.
             limit if limit > MAX_SHOWN_LIMIT => String::new(),
             limit => format!(" of at most {:.0}", limit.as_secs_f64()),
         };
@@ -196,7 +196,7 @@ impl Shown {
     }
 }
 
-/// The target and its addresses, shown before the load begins.
+/// Returns the target and its addresses, which are shown before the load begins.
 fn target_text(manifest: &Manifest) -> String {
     let preflight = &manifest.preflight;
     let is_public = preflight.addresses.iter().any(|address| {
@@ -221,7 +221,7 @@ fn target_text(manifest: &Manifest) -> String {
     }
 }
 
-/// What a first answer means that is none of success.
+/// Explains a first answer that is not a success.
 fn status_text(status: u16) -> &'static str {
     match status {
         redirect if words::is_redirect(redirect) => {
@@ -232,7 +232,7 @@ fn status_text(status: u16) -> &'static str {
     }
 }
 
-/// What is spoken where that is not plain HTTP/1.1.
+/// Names the protocol, if it is not plain HTTP/1.1.
 fn protocol_text(manifest: &Manifest) -> String {
     let protocol = &manifest.protocol;
     match &manifest.tls {

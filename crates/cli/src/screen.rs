@@ -1,4 +1,4 @@
-//! A run on the whole terminal while it goes on. Nothing of it stays: the terminal is as it was once the run ends.
+//! Shows a run on the whole terminal while it goes on. The terminal is restored when the run ends.
 
 mod board;
 mod feed;
@@ -26,15 +26,15 @@ use self::board::Board;
 use self::feed::Feed;
 pub(crate) use self::feed::level_text;
 
-/// How often the terminal is drawn, and how soon it is given back after Ctrl-C.
+/// How often the terminal is drawn, and how soon it is restored after Ctrl-C.
 const DRAWN_EVERY: Duration = Duration::from_millis(250);
 const CHECK_EVERY: Duration = Duration::from_millis(50);
 /// A shorter run is over before its screen is read.
 const WORTH_A_SCREEN: Duration = Duration::from_secs(5);
-/// The variable by which a user never gets a screen without asking for it.
+/// The variable with which a user turns off the default screen.
 const NO_TUI: &str = "PLIMSOLL_NO_TUI";
 
-/// Whether a run that may take so long is shown on the whole terminal without being asked to: only where a person watches.
+/// Returns true if a run that may take so long is shown on the whole terminal by default: only if a person watches.
 pub(crate) fn is_default(longest: Option<Duration>) -> bool {
     io::stdout().is_terminal() && suits(longest, |name| env::var_os(name))
 }
@@ -48,13 +48,13 @@ fn suits(longest: Option<Duration>, variable: impl Fn(&str) -> Option<OsString>)
         && value(NO_TUI).is_none()
 }
 
-/// True if this process may use the terminal. Another one in its place, such as a shell that started this one in the background,
-/// would be disturbed, and the system would stop this one.
+/// Returns true if this process is in the foreground of the terminal. In the background it would disturb the foreground process,
+/// such as the shell that started it, and the system would stop it.
 fn is_foreground() -> bool {
     io::stderr().is_terminal() && termios::tcgetpgrp(io::stdin()).is_ok_and(|group| group == getpgrp())
 }
 
-/// The terminal, which a thread of its own draws to: one that takes nothing more (Ctrl-S) must not hold the run.
+/// The terminal. A separate thread draws on it: a terminal that is stopped (Ctrl-S) must not block the run.
 #[derive(Debug)]
 pub(crate) struct Screen {
     feed: Feed,
@@ -64,8 +64,8 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal that standard error is, once there is something to show; `None` where it is none. It is given back at the
-    /// first signal, since the second one ends the process at once.
+    /// Takes over the terminal of standard error, once there is something to show; `None` if this process may not use one. The
+    /// terminal is restored at the first signal, since the second one ends the process at once.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -84,23 +84,23 @@ impl Screen {
         Ok(Some(Self { feed: Feed::default(), board, ended, thread }))
     }
 
-    /// Takes in what happened.
+    /// Updates the screen with progress of the run.
     pub(crate) fn observe(&mut self, progress: &Progress<'_>) {
         let mut board = self.board.lock().unwrap_or_else(PoisonError::into_inner);
         self.feed.observe(progress, &mut board);
     }
 
-    /// Shows a message, which is printed again once the terminal is given back.
+    /// Shows a message, which is printed again once the terminal is restored.
     pub(crate) fn say(&self, text: &str) {
         self.board.lock().unwrap_or_else(PoisonError::into_inner).messages.push(text.to_owned());
     }
 
-    /// True once nothing more is drawn: the terminal takes nothing more, or the user has interrupted the run.
+    /// Returns true once nothing more is drawn: the terminal failed, or the user has interrupted the run.
     pub(crate) fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Gives the terminal back, and the messages that were shown on it.
+    /// Restores the terminal, and returns the messages that were shown on it.
     pub(crate) fn close(&mut self) -> Vec<String> {
         self.ended.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -110,9 +110,9 @@ impl Screen {
     }
 }
 
-/// The other screen of the terminal, without the echo of keys. Dropped, the terminal is as it was.
+/// The alternate screen of the terminal, without the echo of keys. Dropping it restores the terminal.
 struct Canvas {
-    /// Its size is watched here: a terminal that resizes itself asks where the cursor is, and waits for an answer.
+    /// Its size is watched here: a terminal that resizes itself asks for the cursor's position, and waits for an answer.
     terminal: Terminal<CrosstermBackend<Stderr>>,
     size: (u16, u16),
     before: Termios,
@@ -123,7 +123,7 @@ fn terminal((width, height): (u16, u16)) -> io::Result<Terminal<CrosstermBackend
     Terminal::with_options(CrosstermBackend::new(io::stderr()), TerminalOptions { viewport })
 }
 
-/// Columns and rows. A terminal that does not know its size, as some consoles of pipelines, has no screen.
+/// Returns columns and rows. A terminal that does not know its size, as some consoles of pipelines, gets no screen.
 fn size() -> io::Result<(u16, u16)> {
     let size = termios::tcgetwinsize(io::stderr())?;
     match (size.ws_col, size.ws_row) {
@@ -136,7 +136,7 @@ impl Canvas {
     fn take() -> io::Result<Self> {
         let before = termios::tcgetattr(io::stdin())?;
         let mut quiet = before.clone();
-        // Signals stay: Ctrl-C ends the run as ever. Ctrl-Z would leave a shell with this screen, and a load that stands still.
+        // Signals stay: Ctrl-C ends the run as ever. Ctrl-Z would leave a shell with this screen, and a load that is stopped.
         quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
         quiet.special_codes[SpecialCodeIndex::VSUSP] = 0;
         let size = size()?;
@@ -158,12 +158,12 @@ impl Canvas {
     }
 }
 
-/// Draws until the run is over, or the terminal takes nothing more. A run that never begins leaves the terminal alone.
+/// Draws until the run is over, or the terminal fails. A run that never begins leaves the terminal alone.
 fn draw_until(board: &Mutex<Board>, over: impl Fn() -> bool) {
     let mut canvas = None;
     while !over() {
         let shown = board.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        // A shell may have put this process into the background since the run was called.
+        // A shell may have put this process into the background since it was started.
         let is_usable = canvas.is_some() || is_foreground();
         if shown.has_begun() && is_usable && !drawn(&mut canvas, &shown) {
             return;
@@ -176,7 +176,7 @@ fn draw_until(board: &Mutex<Board>, over: impl Fn() -> bool) {
     }
 }
 
-/// Draws on the terminal, which is taken for it; false if that fails.
+/// Draws on the terminal, and takes it over first if necessary; returns false if that fails.
 fn drawn(canvas: &mut Option<Canvas>, board: &Board) -> bool {
     let taken = match canvas.take() {
         Some(canvas) => Ok(canvas),

@@ -17,20 +17,20 @@ use signal_hook::low_level::pipe;
 use crate::exit::Exit;
 use crate::terminal::remark;
 
-/// What ends a run: Ctrl-C, a service manager, or a terminal that was closed.
+/// The signals that end a run: Ctrl-C, a service manager, or a terminal that was closed.
 const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// What an error says of signals.
+/// The message if signals cannot be watched.
 const UNWATCHED: &str = "could not watch for Ctrl-C";
 
-/// The flag that the first of these signals sets. A second one leaves at once; what was committed to the
-/// run file until then is kept.
+/// Returns the flag that the first of these signals sets. A second one ends the process at once; what was committed to
+/// the run file until then is kept.
 pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     watched().context(UNWATCHED)
 }
 
-/// As [`interrupted`], for a command with programs of other groups, which signals of the terminal do not reach: a second signal sets a
-/// flag, so that the command ends them before it leaves. A third one leaves at once.
+/// As [`interrupted`], for a command that started programs in other process groups, which signals of the terminal do not reach: a
+/// second signal sets a second flag, so that the command ends them before it exits. A third one ends the process at once.
 pub(crate) fn interrupts() -> anyhow::Result<Interrupts> {
     counted().context(UNWATCHED)
 }
@@ -55,15 +55,15 @@ fn counted() -> io::Result<Interrupts> {
 fn watched() -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in ENDING {
-        // In this order: the first signal finds the flag unset and passes the shutdown by.
+        // In this order: the first signal finds the flag unset, so it does not shut down.
         flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&interrupted))?;
         flag::register(signal, Arc::clone(&interrupted))?;
     }
     Ok(interrupted)
 }
 
-/// As [`interrupted`], for a process that runs scripts: a script that does not return is ended `longest` after the first
-/// signal. The results are printed by then.
+/// As [`interrupted`], for a process that runs scripts: if a script does not return, the process exits `longest` after the
+/// first signal. The results are printed by then.
 pub(crate) fn interrupted_for(longest: Duration) -> io::Result<Arc<AtomicBool>> {
     let interrupted = watched()?;
     let (mut receiver, sender) = UnixStream::pair()?;

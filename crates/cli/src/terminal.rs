@@ -15,13 +15,13 @@ use serde_json::json;
 use crate::args::values;
 use crate::exit::Exit;
 
-/// Lines of a short answer are not shorter on a narrower terminal, and not longer on a wider one.
+/// The widths of a short answer's lines, in columns; a narrower or wider terminal gets the nearest one.
 const WIDTHS: std::ops::RangeInclusive<usize> = 50..=100;
 
-/// A stream that only printable text reaches, whatever a server, a file or a library put into it.
+/// A stream that passes on only printable text, whatever a server, a file or a library put into it.
 pub(crate) struct Printable<W> {
     pub(crate) stream: W,
-    /// Colours and weights pass.
+    /// Whether colours and weights pass.
     pub(crate) styles: bool,
 }
 
@@ -52,14 +52,14 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// The page that a short answer is written for on this process's standard output; `file` is where the run is recorded.
+/// Returns the page for a short answer on standard output; `file` is the run file.
 pub(crate) fn page(file: Option<&Path>) -> Page {
     let width =
         columns().map_or(Page::DEFAULT_WIDTH, |columns| columns.clamp(*WIDTHS.start(), *WIDTHS.end()));
     Page { width, colours: shows_styles(), run_name: file.map(values::run_name) }
 }
 
-/// Columns of the terminal that standard output is; `None` for a file or another program.
+/// Returns the columns of the terminal on standard output; `None` for a file or a pipe.
 pub(crate) fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
@@ -85,13 +85,13 @@ pub(crate) fn report_error(error: &(dyn Error + 'static)) {
     remark(&format!("plimsoll: {}", with_causes(error)));
 }
 
-/// Writes an error to standard output, for who reads documents there.
+/// Writes an error to standard output as JSON, for programs that read documents there.
 pub(crate) fn print_error(error: &(dyn Error + 'static), exit: Exit) {
     let document = json!({ "error": { "exit_code": exit as u8, "message": with_causes(error) } });
     best_effort(result(&format!("{document:#}\n")), "the same was written to standard error");
 }
 
-/// An error with each cause that its own text does not hold.
+/// Formats an error with each cause that its own text does not contain.
 pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string() + &advice(error);
     let mut cause = error.source();
@@ -106,7 +106,7 @@ pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// What helps against the failure of the connection or the request before the load; empty for any other error.
+/// Returns advice if the connection or the request before the load failed; empty for any other error.
 fn advice(error: &(dyn Error + 'static)) -> String {
     let conducted = match error.downcast_ref::<ExperimentError>() {
         Some(ExperimentError::Conduct(conducted)) => Some(conducted),

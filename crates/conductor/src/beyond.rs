@@ -1,4 +1,4 @@
-//! A rate that the generators of a run cannot make.
+//! Detects a rate that the generators of a run cannot make.
 
 use std::fmt;
 
@@ -7,21 +7,21 @@ use plimsoll_units::{count_text, grouped};
 
 use crate::peers::Peers;
 
-/// An open loop asks for more than the workers of a fleet can make, by the calibrations of their machines.
+/// An open loop's rate exceeds what the workers of a fleet can make, by the calibrations of their machines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct BeyondCeilings {
     /// The highest rate of the plan, requests per second.
     asked_per_sec: f64,
-    /// What the workers that take part can make together, requests per second.
+    /// The rate that the workers taking part can make together, in requests per second.
     ceiling_per_sec: u64,
-    /// Workers that take part, and all that there are.
+    /// The number of workers that take part; `available` is the number of all workers.
     workers: u32,
     available: u32,
 }
 
 impl BeyondCeilings {
-    /// `None` if the rate is within what the workers can make, or that is unknown of one of them. Ceilings are measured with one
-    /// request under way on each connection, so they say nothing of several.
+    /// `None` if the workers can make the rate, or if a ceiling is unknown. Ceilings are measured with one request under way on each
+    /// connection, so they are not valid for a depth above 1.
     pub(crate) fn new(plan: &Plan, peers: &Peers) -> Option<Self> {
         let Load::Single { level, .. } = &plan.load else { return None };
         if peers.coordinator_takes_part() || level.depth() > 1 {
@@ -36,7 +36,7 @@ impl BeyondCeilings {
     }
 }
 
-/// The highest rate that the plan itself gives: of its load, or of overloads of a rate that is given.
+/// The highest rate that the plan gives: that of its load, or of overloads of a given rate.
 fn highest_rate(plan: &Plan, level: &Level) -> Option<f64> {
     let own = level.profile()?.peak_per_sec();
     let overloads = plan.overload.iter().flat_map(|order| {

@@ -1,27 +1,27 @@
-//! The time a run may take.
+//! The time that a run may take.
 
 use std::time::Duration;
 
 use plimsoll_analyze::steady::MIN_COMPLETED;
 use plimsoll_units::Instant;
 
-/// A step shorter than this shows too little to be worth beginning.
+/// A shorter step shows too little to be worth starting.
 const MIN_STEP: Duration = Duration::from_secs(2);
-/// What a step that is shortened leaves of it for the answers to its last requests.
+/// The part of the remaining time that a shortened step keeps free for the responses to its last requests.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// A step that must be longer for enough answers takes at most so many times what it may take otherwise, and at most this part
-/// of what is left: the steps after it need time too.
+/// A step that needs longer for enough responses gets at most this many times its limit, and at most this fraction of the
+/// remaining time: later steps need time too.
 const MOST_TIMES: u32 = 3;
 const PART_OF_REST: u32 = 4;
-/// Throughput of a step may be a little lower than the highest before it.
+/// A margin, because a step's throughput may be a little lower than the highest before it.
 const MARGIN: f64 = 1.2;
 
-/// When the run must be over, if it must.
+/// The deadline of a run, if it has one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     ends: Option<Instant>,
-    /// The end of the whole run, after which requests under way are not waited for; later than `ends` where this is a part of it.
+    /// The deadline of the whole run, after which requests under way are abandoned. Later than `ends` if this is a part of it.
     run_ends: Option<Instant>,
 }
 
@@ -31,40 +31,40 @@ impl Budget {
         Self { ends, run_ends: ends }
     }
 
-    /// The same, ending so much later.
+    /// The same budget, ending later by `time`.
     pub(crate) fn later_by(self, time: Duration) -> Self {
         Self { ends: self.ends.map(|ends| ends + time), run_ends: self.run_ends.map(|ends| ends + time) }
     }
 
-    /// The first half of what is left.
+    /// The first half of the remaining time.
     pub(crate) fn half(self, now: Instant) -> Self {
         Self { ends: self.left(now).map(|left| now + left / 2), ..self }
     }
 
-    /// How long a step may take that begins then: `limit`, longer where p99 is not known before at the highest throughput so far,
-    /// or what is left, but for the time of the last answers; `None` if too little is. Without a budget the limit was asked for.
+    /// The longest time of a step that begins at `begins`: `limit`, or more if p99 needs longer at the highest throughput so far, or
+    /// the remaining time less that of the last responses; `None` if too little remains. Without a budget it is `limit`.
     pub(crate) fn step(&self, begins: Instant, limit: Duration, highest_per_sec: f64) -> Option<Duration> {
         let Some(left) = self.left(begins) else { return Some(limit) };
         let most = (MOST_TIMES * limit).min(left / PART_OF_REST).max(limit);
         let needed = Duration::try_from_secs_f64(MARGIN * MIN_COMPLETED as f64 / highest_per_sec);
         let limit = needed.map_or(limit, |needed| needed.clamp(limit, most));
-        // After the half of a budget there is time for answers.
+        // After the first half of a budget, there is still time for responses.
         let is_last = self.ends == self.run_ends;
         let longest = if is_last { left.saturating_sub(DRAIN).max(MIN_STEP.min(left)) } else { left };
         if longest >= limit { Some(limit) } else { Some(longest).filter(|longest| *longest >= MIN_STEP) }
     }
 
-    /// What is left for a load that begins then, but for the time of the last answers; `None` without a budget.
+    /// The remaining time for a load that begins at `begins`, less that of the last responses; `None` without a budget.
     pub(crate) fn left_for_load(&self, begins: Instant) -> Option<Duration> {
         self.left(begins).map(|left| left.saturating_sub(DRAIN))
     }
 
-    /// What is left of it; `None` without a budget.
+    /// The remaining time; `None` without a budget.
     pub(crate) fn left(&self, now: Instant) -> Option<Duration> {
         self.ends.map(|ends| ends.since(now))
     }
 
-    /// True once nothing of the whole is left.
+    /// True once the whole run's time is over.
     pub(crate) fn over(&self, now: Instant) -> bool {
         self.run_ends.is_some_and(|ends| now >= ends)
     }

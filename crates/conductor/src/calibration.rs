@@ -1,7 +1,7 @@
-//! What this machine's generator can do at most, measured against a server that does nothing.
+//! Measures the maximum load that this machine's generator can make, against a server that does nothing.
 //!
-//! Closed loops show the most requests per second, an open loop at a tenth of that how late requests leave, and a
-//! search between the two the highest rate that is kept up with. Everything stays within this process and its loopback.
+//! Closed loops measure the most requests per second. An open loop at a tenth of that measures the send lag. A search between the
+//! two finds the highest rate that the generator keeps up with. All traffic stays in this process and on its loopback.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -18,31 +18,31 @@ use measurement::Bench;
 mod error;
 mod measurement;
 
-/// With less time than this, a measurement would be shorter than a scheduler's turn.
+/// The shortest budget; with less, a measurement would be shorter than a scheduler time slice.
 pub const MIN_CALIBRATION: Duration = Duration::from_secs(2);
 
 const CONNECTIONS: [u32; 3] = [1, 100, 1000];
-/// The part of the time that one closed loop gets, that the open loop at a tenth gets, and that each rate of the
-/// search gets. With five of the first and eight of the last there is a tenth left for starting and ending them.
+/// The fractions of the budget for one closed loop, for the open loop at a tenth, and for each rate of the search. With five closed
+/// loops and eight rates, a tenth is left for starting and ending them.
 const LEVEL_SHARE: f64 = 0.06;
 const TENTH_SHARE: f64 = 0.10;
 const RATE_SHARE: f64 = 0.06;
-/// Rates that are tried: each halves what is unknown of the logarithm of the highest.
+/// The most rates to try: each halves the remaining interval of the highest rate's logarithm.
 const MAX_RATES: usize = 8;
-/// The search ends when the highest rate that was kept up with and the lowest that was not are this near.
+/// The search ends when the lowest rate that was missed is at most this many times the highest that was kept.
 const NEAR_RATIO: f64 = 1.03;
 
-/// How a calibration is made.
+/// The options of a calibration.
 #[derive(Debug)]
 pub struct CalibrationOptions<'a> {
-    /// How long it takes, about; at least [`MIN_CALIBRATION`].
+    /// The approximate total time; at least [`MIN_CALIBRATION`].
     pub budget: Duration,
     pub driver: Option<DriverKind>,
     pub tool_version: &'a str,
     pub interrupted: &'a AtomicBool,
 }
 
-/// What was measured just now.
+/// A new measurement.
 #[derive(Debug)]
 pub enum CalibrationProgress<'a> {
     ClosedLoop(&'a CalibratedLevel),
@@ -62,23 +62,23 @@ pub fn calibration_key(driver: DriverKind, tool_version: &str) -> CalibrationKey
     }
 }
 
-/// The driver of loads on this machine that ask for none.
+/// The default driver of loads on this machine.
 ///
 /// # Errors
-/// When the kernel offers none.
+/// When the kernel supports no driver.
 pub fn usual_driver() -> Result<DriverKind, CalibrateError> {
     Ok(available_driver(None)?)
 }
 
-/// The calibration of a driver; `None` if there is none.
+/// The calibration of a driver; `None` if it has none.
 pub(crate) fn of_driver(known: &[Calibration], driver: DriverKind) -> Option<&Calibration> {
     known.iter().find(|calibration| calibration.key.driver == driver.name())
 }
 
-/// Measures what this machine's generator can do at most; `show` is called with each result.
+/// Calibrates this machine's generator; calls `show` with each result.
 ///
 /// # Errors
-/// When the server or the engine cannot run, nothing is answered, or the user ends it.
+/// When the server or the engine cannot run, no request is answered, or the user interrupts.
 pub fn calibrate(
     options: &CalibrationOptions<'_>,
     show: &mut dyn FnMut(&CalibrationProgress<'_>),
@@ -113,7 +113,7 @@ pub fn calibrate(
     Ok(calibration)
 }
 
-/// The closed loops, so long each: of one worker, and of one per core as far as there are connections for them.
+/// Measures the closed loops, each for `length`: with one worker and with one per core, as far as there are connections for them.
 fn closed_loops(
     bench: &Bench<'_>,
     length: Duration,
@@ -132,15 +132,15 @@ fn closed_loops(
     Ok(levels)
 }
 
-/// Both ends of each connection are in this process.
+/// True if the descriptors suffice; both ends of each connection are in this process.
 fn within_descriptors(connections: u32) -> bool {
     let descriptors = plimsoll_sys::descriptor_limit();
     u64::from(connections) * 2 + Limits::descriptors_own(descriptors) <= descriptors
 }
 
-/// Searches the highest rate that is kept up with, between the tenth and a little more than the closed loops made, by
-/// halving the distance of their logarithms. On a machine that does not even keep up with the tenth it searches below, as far
-/// as there are enough requests to decide.
+/// Searches for the highest rate that the generator keeps up with, between the tenth and 1.2 times the closed loops' throughput, by
+/// bisection on a logarithmic scale. If the generator does not even keep up with the tenth, it searches between a tenth of that rate
+/// and that rate.
 fn search(
     tenth: &CalibratedRate,
     ceiling_per_sec: f64,

@@ -1,4 +1,4 @@
-//! The steps of a run, one after another, from the first that it does not have yet.
+//! Makes the steps of a plan in order, from the first step that the run does not have yet.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A run from its plan to its seal: the order of the phases.
+//! A run from its plan to its sealed file: the order of the phases.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -28,13 +28,13 @@ use crate::session::{CapController, Session};
 use crate::traffic::Requests;
 use crate::watch::Watch;
 
-/// How a run is made, apart from its plan.
+/// The options of a run, apart from its plan.
 #[derive(Debug)]
 pub struct RunOptions<'a> {
     pub command: RunCommand,
-    /// The command line that is recorded, if one is.
+    /// The command line to record.
     pub command_line: Option<String>,
-    /// Send one request before the load and record its answer.
+    /// True to send one request before the load and record its answer.
     pub ask_first: bool,
     /// The text of the plan's CSV file, if it has one.
     pub csv: Option<&'a [u8]>,
@@ -42,27 +42,27 @@ pub struct RunOptions<'a> {
     pub folder: Option<&'a Path>,
     pub interrupted: &'a AtomicBool,
     pub tool_version: &'a str,
-    /// What the user calls the run apart from its name.
+    /// The user's tags for the run.
     pub tags: Tags,
     pub workload: Option<WorkloadOverride>,
-    /// What this machine's generator can do at most, as far as it was measured; that of the run's driver is recorded, if
-    /// this machine makes load.
+    /// The measured calibrations of this machine's generator, one per driver. If this machine makes load, the calibration of
+    /// the run's driver is recorded.
     pub calibrations: &'a [Calibration],
     pub feeds: Vec<SampleSource>,
-    /// Sample the plan's hosts, and a target on this machine.
+    /// True to sample the plan's hosts, and a target on this machine.
     pub probing: bool,
     pub caps: Option<&'a mut dyn CapController>,
-    /// Hosts have no caps until the warm-up applies them.
+    /// True if hosts have no caps until the warm-up applies them.
     pub starts_uncapped: bool,
-    /// Test the verdict after the load: raise the cap that limits, and load again.
+    /// True to test the verdict after the load: raise the limiting cap, and load again.
     pub prove: bool,
     pub peers: Option<PeerGroup>,
-    /// What takes the run up again if this process dies; it is written next to the run file until the run has ended.
+    /// The session that resumes the run if this process dies; it is stored next to the run file until the run has ended.
     pub session: Option<String>,
 }
 
 impl<'a> RunOptions<'a> {
-    /// A run that keeps no file, sends nothing before its load and samples no host, of a command of this version of the tool.
+    /// Options for a run that keeps no file, sends no request before its load and samples no host.
     pub fn new(command: RunCommand, tool_version: &'a str, interrupted: &'a AtomicBool) -> Self {
         Self {
             command,
@@ -86,21 +86,21 @@ impl<'a> RunOptions<'a> {
     }
 }
 
-/// Requests that a caller makes itself, and its way of measuring them.
+/// Traffic that the caller generates itself, with the settings to measure it.
 #[derive(Debug, Clone)]
 pub struct WorkloadOverride {
     pub traffic: Traffic,
-    /// The longest interval of one frame, in place of the one that follows from the plan's time.
+    /// The longest interval of one frame; replaces the interval that follows from the plan's time.
     pub interval: Duration,
-    /// Keep the load up to its end although the target refuses every connection.
+    /// True to keep the load up to its end although the target refuses every connection.
     pub outlasts_target: bool,
 }
 
 /// Makes a run.
 ///
 /// # Errors
-/// When it could not begin, or a worker died in the first step. A run that began well and ended badly is an [`Outcome`]:
-/// what was measured is never thrown away.
+/// When the run could not begin, or a worker died in the first step. A run that failed later is an [`Outcome`]:
+/// measured data is never discarded.
 pub fn conduct<'a>(
     plan: Plan,
     mut options: RunOptions<'a>,
@@ -116,7 +116,7 @@ pub fn conduct<'a>(
     let loaded = session.make_steps(profiling.as_ref());
     let loaded = loaded.and_then(|()| if prove { session.prove() } else { Ok(()) });
     match loaded {
-        // A first step that could not start leaves no file, as a warm-up that failed.
+        // As after a failed warm-up, a first step that could not start leaves no file.
         Err(error) if session.recorder.run().frames.is_empty() => {
             session.recorder.discard();
             Err(error.into())
@@ -126,7 +126,7 @@ pub fn conduct<'a>(
 }
 
 impl Session<'_> {
-    /// Makes the steps of the plan that the run does not have yet.
+    /// Makes the plan's steps that the run does not have yet.
     pub(crate) fn make_steps(&mut self, profiling: Option<&Profiling>) -> Result<(), EngineError> {
         self.climb()?;
         self.search()?;
@@ -137,7 +137,7 @@ impl Session<'_> {
     /// Ends the run after its load.
     pub(crate) fn end(mut self, loaded: Result<(), EngineError>) -> Result<Outcome, ConductError> {
         if let Err(error) = loaded {
-            // A resumed run without frames keeps its file, to be resumed again; a later step that failed leaves those before it.
+            // A resumed run without frames keeps its file to be resumed again. If a later step failed, earlier steps stay.
             if self.recorder.run().frames.is_empty() {
                 return Err(error.into());
             }
@@ -147,7 +147,7 @@ impl Session<'_> {
         Ok(self.recorder.seal())
     }
 
-    /// The user may end a run after a step, while nothing is loaded.
+    /// Records an interrupt between two steps, if the plan has steps left.
     fn note_interrupt_between_steps(&mut self) {
         let run = self.recorder.run();
         let is_noted = run.events.iter().any(|event| event.kind == EventKind::Interrupted);
@@ -199,7 +199,7 @@ fn begin<'a>(
     Ok((session, profiling))
 }
 
-/// The limits of its other generators that a run meets.
+/// The limits of the other generators that the run exceeds.
 fn fleet_limits(context: &RunContext, group: &PeerGroup) -> Vec<String> {
     let beyond = BeyondCeilings::new(&context.plan, &group.peers);
     idle_text(context, group).into_iter().chain(beyond.map(|beyond| beyond.to_string())).collect()
@@ -237,7 +237,7 @@ fn recorder<'a>(
     RunRecorder::begin(manifest, file.as_deref(), options.session.as_deref(), observer)
 }
 
-/// The feeds of the caller, and those of the plan's probes and of a target on this machine.
+/// Opens the caller's feeds, the plan's probes, and the probes of a target on this machine.
 pub(crate) fn open_hosts(
     prepared: &Prepared,
     (feeds, probing): (Vec<SampleSource>, bool),

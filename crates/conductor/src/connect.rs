@@ -1,4 +1,4 @@
-//! Whether an address takes connections.
+//! Checks whether an address accepts connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,10 +9,10 @@ use plimsoll_plan::IpRange;
 use plimsoll_sys::{Destination, Poll, Route, Socket};
 use plimsoll_units::{Clock, RealClock};
 
-/// How often the interrupt flag is read: a signal may reach another thread than the waiting one.
+/// How often the interrupt flag is read: a signal may be delivered to another thread.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The route to a peer, from the first source of its family.
+/// The route to a peer, from the first source address of its family.
 fn route(peer: &Destination, sources: &[IpRange]) -> Route {
     let source = peer.tcp().and_then(|address| {
         let range = sources.iter().find(|range| range.first().is_ipv4() == address.is_ipv4())?;
@@ -21,9 +21,9 @@ fn route(peer: &Destination, sources: &[IpRange]) -> Route {
     Route { destination: peer.clone(), source }
 }
 
-/// Connects to a peer as the load will, and closes the connection again; gives the time until it was there.
+/// Connects to a peer as the load will, and closes the connection; returns the time to connect.
 ///
-/// An error of the kind `TimedOut` after `longest`, and of the kind `Interrupted` when `interrupt` is set.
+/// Fails with `TimedOut` after `longest`, and with `Interrupted` when `interrupt` is set.
 pub(crate) fn connect(
     peer: &Destination,
     sources: &[IpRange],

@@ -1,4 +1,4 @@
-//! What all steps of a run share, and what one step asks for.
+//! The state that all steps of a run share, and the parameters of one step.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::traffic::{Requests, traced};
 
-/// One load level for a limited time. It is the same in every process that makes a part of it.
+/// One load level for a limited time; equal in every process that makes a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepPlan {
     pub index: u32,
@@ -19,39 +19,40 @@ pub struct StepPlan {
     pub limit: Duration,
     /// The longest interval of one frame.
     pub interval: Duration,
-    /// The load ends after so many requests, if their number is limited.
+    /// The load ends after this many requests; `None` for no limit.
     pub requests_max: Option<u64>,
 }
 
 impl StepPlan {
-    /// Connections of all processes; of an open loop those at its start.
+    /// The connections of all processes; for an open loop, those at its start.
     pub fn connections(&self) -> u32 {
         self.level.connections()
     }
 
-    /// The mean offered rate of an open loop.
+    /// The mean offered rate of an open loop, in requests per second; `None` for a closed loop.
     pub fn rate_per_sec(&self) -> Option<f64> {
         self.level.profile().map(RateProfile::mean_per_sec)
     }
 
-    /// The offered rate of an open loop at this time since the load began, requests per second; 0 after the last stage.
+    /// The offered rate of an open loop at this time since the load began, in requests per second; 0 after the last stage,
+    /// `None` for a closed loop.
     pub fn rate_at(&self, since: Duration) -> Option<f64> {
         self.level.profile().map(|profile| profile.rate_at(since))
     }
 
-    /// How the offered rate of an open loop goes over time; empty for one that stays.
+    /// The stages of an open loop's rate; empty for a constant rate and for a closed loop.
     pub(crate) fn stages(&self) -> Vec<RateStage> {
         let stages = self.level.profile().map(RateProfile::stages).unwrap_or_default();
         stages.iter().map(recorded_stage).collect()
     }
 }
 
-/// What a process makes the load of every step of a run with.
+/// What a process needs to make the load of every step of a run.
 #[derive(Debug)]
 pub(crate) struct RunContext {
-    /// The plan, with an open end of the ladder brought within the limits of this machine.
+    /// The plan, with the open end of a ladder lowered to the limits of this machine.
     pub(crate) plan: Plan,
-    /// Where the load goes: every address that takes connections, at least one.
+    /// The addresses that load goes to: every address that accepts connections, at least one.
     pub(crate) destinations: Vec<Destination>,
     pub(crate) requests: Requests,
     pub(crate) tls: Option<TlsConfig>,
@@ -59,7 +60,7 @@ pub(crate) struct RunContext {
     pub(crate) interval: Duration,
     pub(crate) workers: u32,
     pub(crate) driver: DriverKind,
-    /// The instant from which all times of the run count.
+    /// The origin of all times of the run.
     pub(crate) origin: Instant,
 }
 
@@ -69,12 +70,12 @@ fn recorded_stage(stage: &Stage) -> RateStage {
 }
 
 impl RunContext {
-    /// A step whose number of requests is not limited.
+    /// A step without a limit on the number of requests.
     pub(crate) fn step(&self, index: u32, level: Level, limit: Duration) -> StepPlan {
         StepPlan { index, level, limit, interval: self.interval, requests_max: None }
     }
 
-    /// The engine's order for a step with so many workers of this process.
+    /// The engine's parameters for a step with this many workers of this process.
     pub(crate) fn order(&self, spec: &StepPlan, workers: u32, group: Option<PeerGroup>) -> StepSpec {
         StepSpec {
             step: spec.index,
@@ -93,7 +94,7 @@ impl RunContext {
             timeout: self.plan.generator.timeout,
             connections_max: self.plan.generator.connections_max,
             interval: spec.interval,
-            // A load that is tried again must not meet the same arrivals.
+            // The seed differs per step, so that a load that is tried again does not get the same arrivals.
             seed: self.plan.generator.seed.wrapping_add(spec.index.into()),
             driver: Some(self.driver),
             origin: self.origin,

@@ -1,4 +1,4 @@
-//! Why a run has no result.
+//! Errors that leave a run without a result.
 
 use std::io;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::prepare::PrepareError;
 use crate::profile::ProfileError;
 use crate::traffic::ScenarioError;
 
-/// Why a run has no result.
+/// The reason why a run has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ConductError {
     #[error(transparent)]
@@ -26,7 +26,7 @@ pub enum ConductError {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Peers(#[from] PeerError),
-    /// The file of a run that is resumed cannot be written on.
+    /// The file of a resumed run cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -40,13 +40,13 @@ impl ConductError {
         )
     }
 
-    /// True if what was typed is wrong: the same command fails on every machine.
+    /// True if the command line is wrong, so that the same command fails on every machine.
     pub fn is_usage_error(&self) -> bool {
         matches!(self, Self::Scenario(_))
     }
 }
 
-/// A warm-up that no step follows.
+/// A warm-up after which no step can be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum WarmUpError {
     #[error("interrupted after {} of warm-up: no step was measured, and nothing is kept", duration_text(*.after))]

@@ -1,4 +1,4 @@
-//! A peer's side: a generator that another one coordinates.
+//! The peer's side of the protocol: a generator that another one coordinates.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -18,19 +18,19 @@ use crate::peers::{Channel, Command, Message, PeerError, ReceiveFrom, SendTo, St
 use crate::prepare::prepare;
 use crate::traffic::Requests;
 
-/// What a generator says of itself.
+/// Facts about a generator that it reports to its coordinator.
 #[derive(Debug, Clone, Copy)]
 pub struct FollowOptions<'a> {
     pub version: &'a str,
-    /// What this machine's generator can do at most, as far as it was measured. The coordinator gives it its share by that.
+    /// The measured calibrations of this machine, one per driver. The coordinator sizes the share by them.
     pub calibrations: &'a [Calibration],
 }
 
-/// Makes shares of the steps of `plan` as the coordinator at the other end of `channel` commands, until that is gone. `csv` is
-/// the text of the plan's CSV file, if it has one.
+/// Makes shares of the steps of `plan` as the coordinator at the other end of `channel` commands, until the channel closes. `csv`
+/// is the text of the plan's CSV file, if it has one.
 ///
 /// # Errors
-/// When the load cannot be made here, which is reported to the coordinator, or when that is gone too early.
+/// When the load cannot be made here, which is reported to the coordinator, or when the coordinator is gone too early.
 pub fn follow(
     plan: Plan,
     csv: Option<&[u8]>,
@@ -72,7 +72,7 @@ fn make_shares(
                 asked
             }
             Command::StandBy { asked } => Some(asked),
-            // It comes too late: the step is over.
+            // These commands arrive too late: the step is over.
             Command::EndLoad | Command::Abandon => None,
         };
         if let Some(asked) = asked {
@@ -84,14 +84,14 @@ fn make_shares(
     Ok(())
 }
 
-/// What is known of a share once it is over.
+/// The outcome of a share.
 struct Made {
     fault: Option<String>,
-    /// The number of the last [`Command::StandBy`] that came meanwhile.
+    /// The number of the last [`Command::StandBy`] received during the share.
     asked: Option<u64>,
 }
 
-/// The coordinator's commands, until it is gone. One that cannot be read is as good as an end: nothing after it could be
+/// The coordinator's commands, until it is gone. An unreadable command ends the channel, because nothing after it could be
 /// trusted.
 fn commands(mut receiver: Box<dyn ReceiveFrom<Command>>) -> Result<Receiver<Command>, PeerError> {
     let (sender, commands) = mpsc::channel();
@@ -104,7 +104,7 @@ fn commands(mut receiver: Box<dyn ReceiveFrom<Command>>) -> Result<Receiver<Comm
     Ok(commands)
 }
 
-/// Makes one share, from its first request to its last answer.
+/// Makes one share, from its first request to its last response.
 fn make_share(
     context: &RunContext,
     share: &StepShare,
@@ -119,20 +119,20 @@ fn make_share(
     Ok(Made { fault: load.faults().pop(), asked: following.asked })
 }
 
-/// A share while it is made: its frames go to the coordinator, whose commands end the load.
+/// A share in progress: its frames go to the coordinator, whose commands end the load.
 struct Following<'a> {
     coordinator: &'a mut dyn SendTo<Message>,
     commands: &'a Receiver<Command>,
-    /// Messages reach the coordinator, as far as is known.
+    /// False once a message could not be sent to the coordinator.
     reachable: bool,
-    /// The number of the last [`Command::StandBy`], which is answered after the share.
+    /// The number of the last [`Command::StandBy`]; it is answered after the share.
     asked: Option<u64>,
 }
 
 impl Policy for Following<'_> {
     type Error = EngineError;
 
-    // Each turn without a frame wakes the thread up. A command may wait for so long.
+    // Each turn without a frame wakes up the thread. A command may wait this long.
     const WAIT: Duration = Duration::from_millis(20);
 
     fn frame(&mut self, _load: &mut Load, frame: Box<Frame>, _now: Instant) -> Result<(), EngineError> {

@@ -1,4 +1,4 @@
-//! The hosts that a run samples while it goes on.
+//! The hosts that are sampled during a run.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,13 +15,13 @@ pub(crate) use probes::{TargetPlace, Watcher, watchers};
 
 mod probes;
 
-/// The time hosts have to report their counters at both ends of a step.
+/// How long hosts may take to report their counters at both ends of a step.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(200);
 
-/// The time each host has for its first sample before the first step; a login to another machine takes a while.
+/// How long each host may take for its first sample before the first step; a login to another machine takes a while.
 const FIRST_WITHIN: Duration = Duration::from_secs(5);
 
-/// The machine that makes the load, and the feeds of all others.
+/// The machine that makes the load, and the feeds of all other hosts.
 #[derive(Debug)]
 pub(crate) struct Hosts {
     generator: Host,
@@ -33,7 +33,7 @@ pub(crate) struct Hosts {
 #[derive(Debug)]
 struct Watched {
     name: String,
-    /// It is one component that the user named, so that its first failed reading is an event.
+    /// True for a single component that the user named; its first failed reading becomes an event.
     is_component: bool,
     reported: bool,
 }
@@ -77,7 +77,7 @@ impl Hosts {
         self.feeds.ask(ANSWERS_WITHIN);
     }
 
-    /// Waits until each host has sent its first sample, or the time for that is over.
+    /// Waits until each host has sent its first sample, but at most [`FIRST_WITHIN`].
     pub(crate) fn await_first(&mut self, recorder: &mut RunRecorder<'_>) {
         let received = self.feeds.wait_first(FIRST_WITHIN);
         self.keep(received, recorder);
@@ -88,7 +88,7 @@ impl Hosts {
         self.keep(received, recorder);
     }
 
-    /// Waits for a sample and records it; false if none can come any more.
+    /// Waits for a sample and records it; false if no more can arrive.
     pub(crate) fn await_more(&mut self, longest: Duration, recorder: &mut RunRecorder<'_>) -> bool {
         let received = self.feeds.wait_any(longest);
         let more = received.is_some();
@@ -96,7 +96,7 @@ impl Hosts {
         more
     }
 
-    /// Records samples until all hosts have answered, or the time for that is over.
+    /// Records samples until all hosts have answered, or their time is over.
     pub(crate) fn await_answers(&mut self, recorder: &mut RunRecorder<'_>) {
         let received = self.feeds.wait_answers();
         self.keep(received, recorder);
@@ -116,7 +116,7 @@ impl Hosts {
 }
 
 impl Watched {
-    /// What is worth an event: the end of a feed, and the first failed reading of a named component.
+    /// Text for an event: the end of a feed, or the first failed reading of a named component.
     fn trouble(&mut self, event: &SourceEvent) -> Option<String> {
         let name = &self.name;
         match event {
@@ -134,7 +134,7 @@ impl Watched {
     }
 }
 
-/// What the plan says a host can do at most, as a sample of the source `declared`; `None` if it says nothing.
+/// The host's capacity according to the plan, as a sample of the source `declared`; `None` if the plan gives none.
 fn declared(name: &str, capacity: &Capacity, now_ns: u64) -> Option<HostSample> {
     let Capacity {
         cores,

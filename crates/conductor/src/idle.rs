@@ -1,4 +1,4 @@
-//! Generators that make nothing of a run.
+//! Generators that get no load in a run.
 
 use plimsoll_plan::{LadderSteps, Load};
 use plimsoll_units::named;
@@ -7,7 +7,7 @@ use crate::context::RunContext;
 use crate::load::{own_workers, workers};
 use crate::peers::PeerGroup;
 
-/// That some generators make nothing of a run, whose connections are too few for their workers; `None` if each makes something.
+/// Names the generators that get no load because there are fewer connections than workers; `None` if all get load.
 pub(crate) fn idle_text(context: &RunContext, group: &PeerGroup) -> Option<String> {
     let load = &context.plan.load;
     let connections = most_connections(load);
@@ -32,7 +32,7 @@ pub(crate) fn idle_text(context: &RunContext, group: &PeerGroup) -> Option<Strin
     })
 }
 
-/// The connections of the largest step; those that an open loop begins with.
+/// The connections of the largest step; for an open loop those at its start.
 fn most_connections(load: &Load) -> u32 {
     match load {
         Load::Single { level, .. } => level.connections(),

@@ -1,9 +1,9 @@
-//! One run, from a frozen plan to everything recorded of it.
+//! Makes one run from a frozen plan, and records it.
 //!
-//! The phases are prepare (resolve, connect, one request, limits), warm up where the plan asks for it, climb the steps,
-//! profile, prove, and seal. [`conduct`] is their order; each is a method of the session. The recorder of the session writes
-//! every fact to memory and to the run file alike and shows it to an [`Observer`]; so a report of the file equals a report
-//! of the run.
+//! The phases are prepare (resolve, connect, one request, limits), warm up if the plan asks for it, climb the steps, search,
+//! overload, profile, prove, and seal. [`conduct`] calls them in this order; each is a method of the session. The session's
+//! recorder writes every fact to memory and to the run file and shows it to an [`Observer`], so a report of the file equals a
+//! report of the run.
 
 mod beyond;
 mod budget;

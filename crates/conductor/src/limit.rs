@@ -1,45 +1,45 @@
-//! Limits of this machine and of the target that a plan meets.
+//! Limits of this machine and of the target that a plan exceeds.
 
 use std::fmt;
 
 use plimsoll_record::{ConnectionResource, LoweredTo};
 
-/// A resource that bounds a plan.
+/// A resource that limits a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitedResource {
-    /// Counted in connections.
+    /// A resource whose limit is a number of connections.
     OfConnections(ConnectionResource),
-    /// Places in the target's queue of connections to accept.
+    /// Places in the target's accept queue.
     Backlog,
-    /// Requests on one connection at a time, as a server of HTTP/2 allows them.
+    /// Concurrent requests on one connection that an HTTP/2 server allows.
     Streams,
-    /// Cores this process may run on, counted in worker threads.
+    /// Cores that this process may run on; the limit is a number of worker threads.
     Cores,
 }
 
-/// What a limit does to the plan.
+/// The effect of a limit on the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     Refused,
     /// The plan's open end is lowered to the limit.
     Lowered,
-    /// The plan is run, and the limit may show in its result.
+    /// The plan runs unchanged, and the limit may affect its result.
     Risked,
 }
 
-/// A limit that a plan meets.
+/// A limit that a plan exceeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
     pub resource: LimitedResource,
     pub needed: u64,
     pub available: u64,
     pub effect: Effect,
-    /// The command that lifts it.
+    /// The command that raises the limit.
     pub remedy: String,
 }
 
 impl Limit {
-    /// The tightest of the limits that lowered the plan's open end.
+    /// The lowest limit among those that lowered the plan's open end.
     pub(crate) fn lowered_to(limits: &[Self]) -> Option<LoweredTo> {
         let lowered = limits.iter().filter(|limit| limit.effect == Effect::Lowered);
         let bound = |limit: &Self| match limit.resource {

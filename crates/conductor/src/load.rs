@@ -1,4 +1,4 @@
-//! The load of one step while it is on, and the one loop that measures it.
+//! The running load of one step, and the loop that measures it.
 
 use std::time::Duration;
 
@@ -9,36 +9,36 @@ use plimsoll_units::{Clock, Instant, RealClock};
 use crate::context::{RunContext, StepPlan};
 use crate::peers::{Command, PeerEvent, PeerGroup, Peers, StepShare};
 
-/// A peer has ended at the latest this long after the time-outs of its last requests.
+/// A peer ends at the latest this long after the time-outs of its last requests.
 const PEERS_END_WITHIN: Duration = Duration::from_secs(5);
-/// Peers that do not end for so long after they were asked to wait for nothing are not waited for either.
+/// Peers that do not end within this time after an abandon command are given up.
 const PEERS_GIVEN_UP: Duration = Duration::from_secs(30);
-/// Peers that live, and of which nothing arrives for so long after the end of a load, as through a broker that takes nothing, are not
-/// waited for either.
+/// Connected peers that send nothing for this long after the end of a load, for example because a broker accepts nothing, are
+/// given up.
 const PEERS_SILENT: Duration = Duration::from_secs(120);
 
-/// The workers of all processes together hand over no more frames than one in this time, unless a frame would be longer than
-/// [`FRAME_MAX`]: the coordinator takes in all of them.
+/// Workers of all processes together deliver at most one frame per this time, because the coordinator handles all frames; the
+/// interval of a frame is lengthened for that, up to [`FRAME_MAX`].
 const FRAME_TIME: Duration = Duration::from_micros(300);
 const FRAME_MAX: Duration = Duration::from_secs(1);
 
-/// What this process makes of a load.
+/// This process's part of a load.
 #[derive(Debug)]
 enum Own {
-    /// The share of its workers.
+    /// The share of this process's workers.
     Workers(Box<RunningStep>),
-    /// Nothing: it only coordinates.
+    /// No load: this process only coordinates.
     Nothing(Box<Coordinated>),
 }
 
-/// The load of a step that only other processes make.
+/// A load that only other processes make.
 #[derive(Debug)]
 struct Coordinated {
     began: Instant,
     ends: Instant,
-    /// How long after its end its peers have ended at the latest.
+    /// How long after the load's end all peers must have ended.
     drain: Duration,
-    /// Which this process does not make.
+    /// Always the default, because this process opens no connection.
     first: FirstConnection,
 }
 
@@ -48,21 +48,21 @@ impl Coordinated {
     }
 }
 
-/// The load of a step while it is on, by this process alone or together with its peers. Dropping it ends the load here.
+/// The running load of a step, made by this process, its peers, or both. Dropping it ends the load here.
 #[derive(Debug)]
 pub(crate) struct Load {
     own: Own,
     peers: Option<PeerGroup>,
-    /// Workers of all processes that take part.
+    /// The number of workers of all processes that take part.
     pub(crate) workers: u32,
     own_ended: bool,
-    /// Faults of peers that were not reported yet.
+    /// Faults of peers that are not yet reported.
     faults: Vec<String>,
-    /// Late begins of peers that were not reported yet.
+    /// Late starts of peers that are not yet reported.
     late: Vec<String>,
-    /// Since when nothing is waited for.
+    /// When the wait for requests under way was abandoned.
     abandoned_at: Option<Instant>,
-    /// A peer was lost whose loss ends the run.
+    /// True if a peer was lost and its loss ends the run.
     stopped: bool,
 }
 
@@ -98,13 +98,13 @@ impl Load {
         Ok(Self { peers: Some(group), ..load })
     }
 
-    /// A load of which this process makes nothing.
+    /// A load that only peers make.
     fn of_peers(context: &RunContext, share: &StepShare) -> Self {
         let times = (share.begins, share.begins + share.step.limit);
         Self::of_nothing(times, context.plan.generator.timeout, share.shares.workers())
     }
 
-    /// A load that others make already, whose begin and end are known.
+    /// A load that peers are already making, with known start and end.
     pub(crate) fn of_others(peers: PeerGroup, times: (Instant, Instant), timeout: Duration) -> Self {
         Self { peers: Some(peers), ..Self::of_nothing(times, timeout, 0) }
     }
@@ -128,7 +128,7 @@ impl Load {
         Ok(Self { workers: share.shares.workers(), ..load })
     }
 
-    /// Starts the workers of this process, which has no peers.
+    /// Starts the workers of this process, without peers.
     pub(crate) fn alone(order: &StepSpec) -> Result<Self, EngineError> {
         let running = RunningStep::start(order)?;
         Ok(Self::new(Own::Workers(Box::new(running)), order.workers))
@@ -139,7 +139,7 @@ impl Load {
         self.peers
     }
 
-    /// How the first connection of this process went, as far as that is known.
+    /// The outcome of this process's first connection, as far as it is known.
     pub(crate) fn first_connection(&self) -> &FirstConnection {
         match &self.own {
             Own::Workers(running) => running.first_connection(),
@@ -162,42 +162,42 @@ impl Load {
         }
     }
 
-    /// What each of several generators makes of the load.
+    /// The shares of several generators.
     pub(crate) fn shares(&self) -> Vec<GeneratorShare> {
         self.peers.as_ref().map(|group| group.peers.shares()).unwrap_or_default()
     }
 
-    /// The shares, if something new of them is known since the last call.
+    /// The shares, if they changed since the last call.
     pub(crate) fn news_of_shares(&mut self) -> Option<Vec<GeneratorShare>> {
         let group = self.peers.as_mut()?;
         group.peers.take_news().then(|| group.peers.shares())
     }
 
-    /// Everything that peers have sent so far is in the run file.
+    /// Confirms to peers that everything received so far is in the run file.
     pub(crate) fn kept(&mut self) {
         if let Some(group) = &mut self.peers {
             group.peers.kept();
         }
     }
 
-    /// True if a peer was lost whose loss ends the run.
+    /// True if a peer was lost and its loss ends the run.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// What went wrong with peers since the last call, and which of them began late.
+    /// Faults and late starts of peers since the last call.
     pub(crate) fn troubles_of_peers(&mut self) -> Vec<String> {
         self.late.drain(..).chain(self.faults.drain(..)).collect()
     }
 
-    /// What went wrong since the last call, and which peers began late.
+    /// Faults since the last call, and late starts of peers.
     pub(crate) fn troubles(&mut self) -> Vec<String> {
         let mut troubles = self.troubles_of_peers();
         troubles.extend(self.ended_by());
         troubles
     }
 
-    /// What went wrong since the last call. That of this process is known once its workers have ended.
+    /// Faults since the last call. Faults of this process are known once its workers have ended.
     pub(crate) fn faults(&mut self) -> Vec<String> {
         let own = self.ended_by();
         self.faults.drain(..).chain(own).collect()
@@ -220,7 +220,7 @@ impl Load {
         self.command_peers(&Command::EndLoad);
     }
 
-    /// Ends the load and waits for nothing.
+    /// Ends the load without waiting for requests under way.
     pub(crate) fn abandon(&mut self) {
         if self.abandoned_at.is_some() {
             return;
@@ -236,7 +236,7 @@ impl Load {
         self.command_peers(&Command::Abandon);
     }
 
-    /// The instant at which the workers of this process end at the latest, or where it has none those of all.
+    /// The latest end of this process's workers or, if it has none, of all workers.
     pub(crate) fn workers_end(&self) -> Instant {
         match &self.own {
             Own::Workers(running) => running.drain_ends(),
@@ -244,7 +244,7 @@ impl Load {
         }
     }
 
-    /// Leaves workers of this process that do not end to themselves; gives their numbers.
+    /// Stops waiting for this process's workers that do not end; returns their indices.
     pub(crate) fn leave(&mut self) -> Vec<u32> {
         self.command_peers(&Command::Abandon);
         match &mut self.own {
@@ -259,7 +259,7 @@ impl Load {
         }
     }
 
-    /// The next frame of any process, waited for about this long at most.
+    /// The next event of any process, waiting for about this long at most.
     fn next(&mut self, longest: Duration) -> Result<StepEvent, EngineError> {
         let patience = if self.own_ended { longest } else { Duration::ZERO };
         if let Some(frame) = self.next_of_peers(patience) {
@@ -276,13 +276,13 @@ impl Load {
         Ok(if self.own_ended && self.peers.is_some() { StepEvent::Timeout } else { turn })
     }
 
-    /// A frame of a peer, waited for at most this long. What else peers report is noted.
+    /// A frame of a peer, waiting at most this long. Other events of peers are noted.
     fn next_of_peers(&mut self, patience: Duration) -> Option<Box<Frame>> {
         let event = self.peers.as_mut()?.next(patience)?;
         self.note(event)
     }
 
-    /// Loses peers of which no end comes, as when their broker is away.
+    /// Marks peers as lost whose end does not arrive, for example because their broker is unavailable.
     fn give_up_peers(&mut self) {
         let now = RealClock.now();
         let is_longer_ago = |at: Instant, than: Duration| now.since(at) >= than;
@@ -298,7 +298,7 @@ impl Load {
         }
     }
 
-    /// Notes what a peer reports; gives its frame if it is one.
+    /// Notes an event of a peer; returns its frame if it is one.
     fn note(&mut self, event: PeerEvent) -> Option<Box<Frame>> {
         match event {
             PeerEvent::Frame(frame) => return Some(frame),
@@ -313,19 +313,18 @@ impl Load {
     }
 }
 
-/// The longest interval of one frame where so many workers make the load, each of which hands over one frame for each request of the
-/// plan.
+/// The longest interval of one frame with this many workers, each of which delivers one frame for each request of the plan.
 fn interval(asked: Duration, workers: u32, requests: usize) -> Duration {
     let requests = u32::try_from(requests).unwrap_or(u32::MAX).max(1);
     asked.max(FRAME_TIME.saturating_mul(workers.saturating_mul(requests)).min(FRAME_MAX))
 }
 
-/// Workers of this process that make load.
+/// The number of this process's workers that make load.
 pub(crate) fn own_workers(context: &RunContext, peers: &Peers) -> u32 {
     if peers.coordinator_takes_part() { context.workers } else { 0 }
 }
 
-/// Workers of all processes that take part in a load of so many connections.
+/// The number of workers of all processes that take part in a load of this many connections.
 pub(crate) fn workers(context: &RunContext, peers: Option<&PeerGroup>, connections: u32) -> u32 {
     let all = peers.map_or(context.workers, |group| {
         let peers = &group.peers;
@@ -334,17 +333,17 @@ pub(crate) fn workers(context: &RunContext, peers: Option<&PeerGroup>, connectio
     all.min(connections)
 }
 
-/// What a load is made for: what its frames mean, when it ends and how it ended.
+/// Handles the frames of a load, and decides when it ends.
 pub(crate) trait Policy {
-    /// Why the measuring breaks off.
+    /// An error that stops the measurement.
     type Error: From<EngineError>;
 
-    /// The longest wait for a frame between two looks at signals and deadlines.
+    /// The longest wait for a frame between two checks of signals and deadlines.
     const WAIT: Duration = Duration::from_millis(50);
 
     fn frame(&mut self, load: &mut Load, frame: Box<Frame>, now: Instant) -> Result<(), Self::Error>;
 
-    /// Looks at signals and deadlines, after each frame and after each wait without one.
+    /// Checks signals and deadlines, after each frame and after each wait without one.
     fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), Self::Error>;
 }
 

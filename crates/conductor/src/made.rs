@@ -1,4 +1,4 @@
-//! What a run has of the steps of its plan: nothing as it begins, more where its conductor died and another one goes on with it.
+//! The steps of a plan that a run already has: none at first, more when a new conductor resumes a run whose conductor died.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use plimsoll_analyze::{StepKind, step_kind};
 use plimsoll_plan::{LadderSteps, Load, Plan, Slo};
 use plimsoll_record::{Event, EventKind, Run, Step, StepEnd};
 
-/// The steps that a run has, as its plan sees them.
+/// A run's steps, in terms of its plan.
 #[derive(Debug, Clone, Copy)]
 pub struct Made<'a> {
     run: &'a Run,
@@ -17,7 +17,7 @@ pub struct Made<'a> {
 }
 
 impl<'a> Made<'a> {
-    /// The steps of a run of this plan.
+    /// The recorded steps of a run of this plan.
     pub fn new(run: &'a Run, plan: &'a Plan) -> Self {
         Self { run, plan }
     }
@@ -26,7 +26,7 @@ impl<'a> Made<'a> {
         self.plan
     }
 
-    /// The steps that the machine of the run can open enough connections for.
+    /// The steps whose connections the machine of the run can open.
     pub(crate) fn within_limits(self, steps: &LadderSteps) -> LadderSteps {
         match (steps, self.run.manifest.machine.lowered_to) {
             (LadderSteps::Fixed(steps), Some(allowed)) => {
@@ -36,13 +36,13 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// Whole steps of this kind. One that was cut as its conductor died is made again.
+    /// The complete steps of this kind. A step cut because the conductor died is made again.
     fn whole(self, kind: StepKind) -> impl Iterator<Item = &'a Step> {
         let is_own = move |step: &&Step| self.kind(step) == Some(kind) && step.end != StepEnd::Cut;
         self.run.steps.iter().filter(is_own)
     }
 
-    /// What a step is for; `None` if it was held for a profile.
+    /// The kind of a step; `None` if it was held for a profile.
     fn kind(self, step: &Step) -> Option<StepKind> {
         let is_held = self.run.profiles.iter().any(|profile| profile.step == step.index);
         // An overload of a given rate begins with the load of its plan.
@@ -53,8 +53,8 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// Whether a step that was cut is made again. A load that is the only one of its plan is not: it would be another run. Nor is a
-    /// rate whose outcome was known by then.
+    /// True if a cut step is to be made again. A single load is not, because it would be another run. A rate whose outcome was
+    /// known at the cut is not either.
     pub fn is_made_again(self, step: &Step) -> bool {
         step.end == StepEnd::Cut
             && match self.kind(step) {
@@ -64,22 +64,22 @@ impl<'a> Made<'a> {
             }
     }
 
-    /// Whether a step is a trial of a search that was cut, and whose outcome was known by then.
+    /// True for a cut trial of a search whose outcome was known at the cut.
     pub(crate) fn is_decided(self, step: &Step) -> bool {
         step.end == StepEnd::Cut
             && self.kind(step) == Some(StepKind::Trial)
             && matches!(trial(self.run, self.plan, step, None), Ok(Some(_)))
     }
 
-    /// Whether a step that was cut was made again by now.
+    /// True if a later step repeats this step's level.
     pub fn was_made_again(self, step: &Step) -> bool {
         self.run.steps.iter().any(|other| other.index > step.index && other.is_of_level(step))
     }
 
-    /// Whether the search for the highest rate has a next rate.
+    /// True if the search for the highest rate has a next rate to try.
     pub(crate) fn is_search_left(self) -> bool {
         let Some(order) = self.plan.search else { return false };
-        // A ladder that used up its part has noted that, too, and left steps.
+        // A ladder that used up its half of the budget has recorded that too, and has steps left.
         let of_ladder = usize::from(self.next_connections().is_some());
         let count = self.run.events.iter().filter(|event| event.kind == EventKind::BudgetEnded).count();
         let first = self.run.steps.iter().find(|step| self.kind(step) == Some(StepKind::Trial));
@@ -90,27 +90,27 @@ impl<'a> Made<'a> {
         if has_ended || self.has_overloads() || self.has_profile() {
             return false;
         }
-        // Of trials that cannot be read nothing is known.
+        // If the trials cannot be read, their outcomes are unknown.
         let Ok(trials) = trials(self.run, self.plan) else { return true };
         trials.is_empty() || matches!(bracket::next(aim(self.plan, order), &tried(&trials)), Next::Try { .. })
     }
 
-    /// Whether an overload of the plan was not made.
+    /// True if the plan has overloads that were not made.
     pub(crate) fn are_overloads_left(self) -> bool {
         let Some(order) = &self.plan.overload else { return false };
-        // The first of a given rate is the load of the plan.
+        // With a given rate, the first overload is the load of the plan.
         let first = usize::from(order.rate_per_sec.is_some());
         let planned = order.profiles(order.rate_per_sec.unwrap_or(1.0)).len() - first;
         !self.has_profile() && self.overloads() < planned
     }
 
-    /// Whether the plan has a step that was not made, and for which there was time.
+    /// True if the plan has a step that was not made although there was time for it.
     pub(crate) fn is_left(self) -> bool {
         let in_time = || !self.run.events.iter().any(|event| event.kind == EventKind::BudgetEnded);
         self.next_connections().is_some() && in_time() || self.is_search_left() || self.are_overloads_left()
     }
 
-    /// The steps of the ladder, in the order in which they were made.
+    /// The completed steps of the ladder, in the order in which they were made.
     pub(crate) fn ladder(self) -> Vec<StepResult> {
         let result = |step: &Step| {
             StepResult::observe(step.connections, self.run.frames_of(step.index).map(|frame| &frame.head))
@@ -118,7 +118,7 @@ impl<'a> Made<'a> {
         self.whole(StepKind::Ladder).map(result).collect()
     }
 
-    /// The connections of the next step, if that is one of the plan's ladder.
+    /// The connections of the next step of the plan's ladder; `None` if no ladder step is next.
     pub fn next_connections(self) -> Option<u32> {
         match &self.plan.load {
             Load::Ladder { steps, .. } => self.next_of_ladder(&self.within_limits(steps)),
@@ -126,7 +126,7 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// The connections of the next step of the ladder; `None` if none follows.
+    /// The connections of the next step among `steps`; `None` if none follows.
     pub(crate) fn next_of_ladder(self, steps: &LadderSteps) -> Option<u32> {
         match self.is_beyond_ladder() {
             true => None,
@@ -134,12 +134,12 @@ impl<'a> Made<'a> {
         }
     }
 
-    /// Whether a step was begun.
+    /// True if a step was begun.
     pub fn has_steps(self) -> bool {
         !self.run.steps.is_empty()
     }
 
-    /// True if a step was begun that follows the ladder.
+    /// True if a step after the ladder was begun.
     pub(crate) fn is_beyond_ladder(self) -> bool {
         self.has_begun(StepKind::Trial) || self.has_overloads() || self.has_profile()
     }
@@ -156,24 +156,24 @@ impl<'a> Made<'a> {
         self.run.steps.iter().any(|step| self.kind(step) == Some(kind))
     }
 
-    /// How many of the overloads that follow the load were made.
+    /// The number of complete overloads after the load.
     pub(crate) fn overloads(self) -> usize {
         self.whole(StepKind::Overload).count()
     }
 
-    /// The end of the run, if a step that it has was the last whatever the plan says.
+    /// How the run ended, if one of its steps rules out further ones; otherwise `None`.
     pub fn end(self) -> Option<StepEnd> {
         let last = self.run.steps.last()?;
         let is_over = match last.end {
             StepEnd::TargetLost => true,
-            // The search goes on after a rate that was decided.
+            // A search goes on after a rate whose outcome was known.
             StepEnd::Cut => self.kind(last) != Some(StepKind::Trial) && !self.is_made_again(last),
             _ => false,
         };
         is_over.then_some(last.end)
     }
 
-    /// The time that the load took so far. A pause without a conductor, in which no step was on, does not count.
+    /// The time that the load has taken so far. A pause without a conductor and without a step does not count.
     pub(crate) fn took(self) -> Duration {
         let resumed = || self.run.events.iter().filter(|event| event.kind == EventKind::Resumed);
         let is_pause = |from: u64, to: u64| resumed().any(|event| (from..to).contains(&event.at_ns));
@@ -186,7 +186,7 @@ impl<'a> Made<'a> {
     }
 }
 
-/// The share of requests that must succeed for a ladder to go on.
+/// The ratio of requests that must succeed for a ladder to go on.
 pub(crate) fn success_budget(plan: &Plan) -> f64 {
     plan.slo.success_ratio.unwrap_or(Slo::REFERENCE_SUCCESS)
 }

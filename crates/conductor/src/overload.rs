@@ -1,4 +1,4 @@
-//! Overloads of the highest rate within the conditions, after everything else.
+//! Overloads of the highest rate within the conditions, after ladder and search.
 
 use std::time::Duration;
 
@@ -14,21 +14,21 @@ use crate::made::Made;
 use crate::session::Session;
 use crate::step::EndsWhen;
 
-/// The time between two overloads for a target that is back.
+/// The pause between two overloads if the target has recovered.
 const REST: Duration = Duration::from_secs(1);
-/// A retry policy makes about so many tries of a request.
+/// A typical number of tries of one request under a retry policy.
 pub(crate) const TRIES: u32 = 3;
-/// The time that the last requests of a step may take besides.
+/// Additional time for the last requests of a step.
 const DRAIN: Duration = Duration::from_secs(15);
 
-/// How long a target that is not back is left alone, so that the next overload begins with one that is well. It may still be at work
-/// on what was asked for since the overload began, and on several tries of each request.
+/// The pause for a target that has not recovered, so that it is well when the next overload begins. It may still be working on all
+/// requests since the overload began, with several tries of each.
 fn rest_after(profile: &RateProfile) -> Duration {
     TRIES * profile.stages().iter().skip(1).map(|stage| stage.duration).sum::<Duration>()
 }
 
 impl Session<'_> {
-    /// Overloads the target, if the plan says so and the load before came to an end. The time it takes is added to the run's budget.
+    /// Overloads the target, if the plan asks for it and the load before it ended in order. The time is added to the run's budget.
     pub(crate) fn overload(&mut self) -> Result<(), EngineError> {
         let Some(order) = self.context.plan.overload.clone() else { return Ok(()) };
         if self.is_over() || self.recorder.run().steps.is_empty() {
@@ -37,7 +37,7 @@ impl Session<'_> {
         let Some(rate_per_sec) = order.rate_per_sec.or_else(|| self.found_rate()) else { return Ok(()) };
         let mut profiles = order.profiles(rate_per_sec);
         if order.rate_per_sec.is_some() {
-            // It was the load of the plan.
+            // The first profile was the load of the plan.
             profiles.remove(0);
         }
         let made = Made::new(self.recorder.run(), &self.context.plan).overloads();
@@ -47,7 +47,7 @@ impl Session<'_> {
         self.overload_by(profiles)
     }
 
-    /// The rate that the search of this run found.
+    /// The highest rate within the conditions, if the run's search found one.
     fn found_rate(&self) -> Option<f64> {
         analyze(self.recorder.run()).ok()?.search?.held_per_sec
     }
@@ -68,7 +68,7 @@ impl Session<'_> {
             let connections_max = self.context.plan.generator.connections_max;
             let spec = self.context.step(index, open_level(profile, connections_max, self.depth()), limit);
             let ends_when = self.ends_when(&spec);
-            // Nothing is to come back from the rate itself.
+            // After the rate itself there is no recovery to wait for.
             let is_watched = matches!(ends_when, EndsWhen::Recovered(_));
             let end = self.step(spec, ends_when)?;
             if self.is_over() {
@@ -85,7 +85,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A step ends early once goodput is back after its overload.
+    /// A step ends early once goodput has recovered after its overload.
     fn ends_when(&self, spec: &StepPlan) -> EndsWhen {
         let workers = workers(&self.context, self.peers.as_ref(), spec.connections()) as usize;
         match RecoveryWatch::new(&spec.stages(), &self.context.plan.slo, workers) {

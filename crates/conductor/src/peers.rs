@@ -4,11 +4,11 @@
 //! the shares of their workers and send their frames. In a lab all run on one machine, share its monotonic clock, and the
 //! coordinator makes a share itself; in a fleet it only coordinates.
 //!
-//! - `protocol` defines what is said: a [`Command`] to a peer, a [`Message`] back. A generator that a lab started uses the
-//!   same messages to have caps changed and to name its run file.
-//! - `channel` carries it: boxed traits, implemented for lines of JSON over sockets and pipes. Another carrier implements
+//! - `protocol` defines the messages: a [`Command`] to a peer, a [`Message`] back. A generator that a lab started uses the
+//!   same messages to have caps changed and to report its run file.
+//! - `channel` transports them: boxed traits, implemented for lines of JSON over sockets and pipes. Another transport implements
 //!   [`SendTo`], [`ReceiveFrom`] and [`Rendezvous`]; nothing else changes.
-//! - `shares` is what the coordinator knows of its peers, without I/O; `group` meets and hears them.
+//! - `shares` is the coordinator's state about its peers, without I/O; `group` accepts peers and receives their messages.
 //!   [`follow`](crate::follow()) is the other side.
 
 mod channel;

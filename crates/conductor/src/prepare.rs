@@ -1,4 +1,4 @@
-//! Before the load: whether the target takes connections, and whether this machine can make the load.
+//! Checks before the load whether the target accepts connections, and whether this machine can make the load.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,21 +30,21 @@ mod preflight;
 mod security;
 mod tls_port;
 
-/// Addresses that are tried at the same time.
+/// The most addresses that are tried at the same time.
 const MAX_CONNECTING: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) context: RunContext,
     pub(crate) preflight: plimsoll_record::Preflight,
-    /// How the first connection was encrypted.
+    /// The TLS parameters of the first connection; `None` without TLS.
     pub(crate) tls: Option<TlsUsed>,
     pub(crate) machine: Machine,
-    /// The events to record before the load: addresses without load, and limits that the plan meets.
+    /// The events to record before the load: addresses that get no load, and limits that the plan exceeds.
     pub(crate) remarks: Vec<(EventKind, String)>,
 }
 
-/// Examines this machine and the target. Connections are made, and if `ask_first` says so one request is sent.
+/// Examines this machine and the target. It makes connections and, with `ask_first`, sends one request.
 pub(crate) fn prepare(
     plan: Plan,
     requests: Requests,
@@ -108,12 +108,12 @@ fn is_local(peer: &Destination) -> bool {
 
 #[derive(Debug, Default)]
 struct Reachable {
-    /// Those that do, at least one, with the time each took.
+    /// The addresses that accept connections, at least one, each with the time to connect.
     open: Vec<(Destination, Duration)>,
     dropped: Vec<String>,
 }
 
-/// Connects to every address. If none takes a connection, the error is about the last one.
+/// Connects to every address. If none accepts a connection, the error is about the last one.
 fn reachable(
     plan: &Plan,
     peers: Vec<Destination>,
@@ -142,8 +142,8 @@ fn reachable(
     }
 }
 
-/// Connects to all peers at the same time, so that several addresses without an answer cost one timeout; gives the time that
-/// each took, in their order.
+/// Connects to all peers concurrently, so that several addresses without an answer cost one timeout. Returns the time to connect to
+/// each, in the order of `peers`.
 fn connect_all(plan: &Plan, peers: &[Destination], interrupted: &AtomicBool) -> Vec<io::Result<Duration>> {
     let (sources, timeout) = (&plan.network.source_ips, plan.generator.timeout);
     let together = |peers: &[Destination]| {

@@ -1,8 +1,8 @@
-//! The CPU profile: after the load, the plateau's level is loaded once more while the profile is taken.
+//! The CPU profile: after the load, the plateau's level is loaded again while the profile is taken.
 //!
-//! This is a step of its own for two reasons. Which step is the plateau is known only when the ladder has ended, and a step
-//! ends when its throughput is known, not when a profile is complete. A target that is profiled is slower: no figure of the
-//! run comes from that step.
+//! This is a separate step for two reasons. The plateau's step is known only when the ladder has ended; and a step ends when its
+//! throughput is known, not when a profile is complete. A profiled target is slower, so no figure of the run comes from this
+//! step.
 
 mod capture;
 mod error;
@@ -31,13 +31,13 @@ use page::ProfilePage;
 pub(crate) use page::without_query;
 use perf::Perf;
 
-/// The time that such a step takes besides the profile.
+/// The time that this step takes in addition to the profile and its warm-up.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// The longest interval of a frame of such a step, which is short however long the run is.
+/// The longest interval of a frame of this step, short because the step is short.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The profile gets at most this part of a whole answer's budget.
+/// The profile gets at most this fraction of the budget.
 const BUDGET_PART: u32 = 6;
 
 #[derive(Debug)]
@@ -47,8 +47,8 @@ pub(crate) struct Profiling {
 }
 
 impl Profiling {
-    /// The profile that the plan asks for. It is tried out before the load: that a page gives no profile, or that `perf` is not
-    /// permitted, must not come up after a long ladder.
+    /// The profile that the plan asks for. A trial profile is taken before the load, so that errors, such as a page without a profile
+    /// or a forbidden `perf`, do not appear only after a long ladder.
     pub(crate) fn prepare(prepared: &Prepared) -> Result<Option<Self>, ProfileError> {
         let Some(order) = &prepared.context.plan.profile else { return Ok(None) };
         let source = match &order.profiler {
@@ -69,7 +69,7 @@ fn budget(plan: &Plan) -> Option<Duration> {
     }
 }
 
-/// The longest time of the whole load, if there is one: what a profile leaves of the budget.
+/// The longest time of the load without the profile; `None` without a budget.
 pub(crate) fn budget_of_load(plan: &Plan, profiling: Option<&Profiling>) -> Option<Duration> {
     let budget = budget(plan)?;
     let left =
@@ -77,14 +77,14 @@ pub(crate) fn budget_of_load(plan: &Plan, profiling: Option<&Profiling>) -> Opti
     Some(profiling.map_or(budget, left))
 }
 
-/// The port of a target that is on this machine.
+/// The port of a target on this machine; `None` for any other target.
 fn target_port(prepared: &Prepared) -> Option<u16> {
     let address = prepared.context.destinations.first().and_then(plimsoll_sys::Destination::tcp)?;
     prepared.preflight.local.then_some(address.port())
 }
 
 impl Session<'_> {
-    /// Loads the plateau's level again and takes the profile. What goes wrong is an event; the rest of the run stays as it is.
+    /// Loads the plateau's level again and takes the profile. An error is recorded as an event and does not end the run.
     pub(crate) fn profile(&mut self, profiling: &Profiling) -> Result<(), EngineError> {
         let has_profile = Made::new(self.recorder.run(), &self.context.plan).has_profile();
         let Some(level) = self.level_to_profile().filter(|_| !has_profile) else { return Ok(()) };
@@ -122,7 +122,7 @@ impl Session<'_> {
         end.map(drop)
     }
 
-    /// The level to load again; `None` after a run that did not end by itself.
+    /// The level to load again; `None` if the run ended early.
     fn level_to_profile(&mut self) -> Option<Level> {
         let ended_early = |end| matches!(end, StepEnd::Cut | StepEnd::TargetLost | StepEnd::Stopped);
         let run = self.recorder.run();

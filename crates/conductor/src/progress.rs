@@ -1,4 +1,4 @@
-//! What a run shows while it goes on.
+//! The progress of a run, as shown to its observer.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use plimsoll_store::StoreError;
 
 use crate::context::StepPlan;
 
-/// How far the load of a step, or the one that warms up, is.
+/// The state of the load of a step or warm-up.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moment {
     /// Time since the load began.
     pub elapsed: Duration,
     /// Completed requests per second over the last second or so.
     pub throughput_per_sec: f64,
-    /// Requests that ended so far, well or not.
+    /// Requests that ended so far, successful or failed.
     pub ended: u64,
     pub failed: u64,
 }
@@ -23,9 +23,9 @@ pub struct Moment {
 /// Why a verdict was not tested.
 #[derive(Debug)]
 pub enum NotTried {
-    /// It cannot be.
+    /// No test exists for this verdict.
     Untriable(UntriedVerdict),
-    /// The run could not be analysed, or no cap was raised: what went wrong.
+    /// The run could not be analysed, or no cap was raised; holds the reason.
     Failed(String),
 }
 
@@ -34,23 +34,23 @@ pub enum NotTried {
 pub enum Progress<'a> {
     /// The target answered; the load is about to begin.
     Prepared(&'a Manifest),
-    /// The run file cannot be written, or no longer; the run goes on.
+    /// The run file can no longer be written, or could not be created; the run goes on.
     NotKept(&'a StoreError),
-    /// The load that warms the target up began.
+    /// The load that warms up the target began.
     WarmUpBegan(&'a StepPlan),
     /// A step's load began.
     StepBegan {
         step: &'a StepPlan,
-        /// Steps of the ladder; at most so many where it ends by itself. 1 for a single load.
+        /// The steps of the ladder, an upper bound if the ladder ends by itself. 1 for a single load.
         steps_max: u32,
-        /// The time until the load of all of them is over, at most.
+        /// The longest time until the load of all steps is over.
         left_max: Duration,
     },
     Moment(Moment),
     /// A step's load ended; requests under way are waited for.
     Draining,
     StepEnded {
-        /// Completed requests per second of the whole step, a first impression before the analysis.
+        /// Completed requests per second of the whole step, a preliminary figure before the analysis.
         throughput_per_sec: f64,
         failed: u64,
     },
@@ -64,28 +64,28 @@ pub enum Progress<'a> {
     Raised(&'a Raise),
     /// The verdict was not tested.
     NotTried(&'a NotTried),
-    /// Requests failed in a way that is new in the run.
+    /// Requests failed in a way that did not occur before in the run.
     FailureSeen {
         failure: FailureKind,
-        /// The target is a unix socket.
+        /// True if the target is a unix socket.
         unix_socket: bool,
     },
-    /// A worker handed over what it did in an interval.
+    /// A worker delivered its frame of an interval.
     Framed(&'a Frame),
     /// A host was sampled.
     Sampled(&'a HostSample),
     /// Any other event.
     Happened(&'a Event),
-    /// A step was recorded: first when it begins, with an end that is only expected, and again when it has ended.
+    /// A step was recorded: first when it begins, with its expected end, and again when it has ended.
     StepRecorded(&'a Step),
-    /// A CPU profile was recorded: first when it begins, and again when it is there.
+    /// A CPU profile was recorded: first when it begins, and again when it is complete.
     ProfileRecorded(&'a CpuProfile),
-    /// An event was recorded. Those worth a line were shown before, as [`Progress::Happened`] or [`Progress::FailureSeen`].
+    /// An event was recorded. Events worth a line were shown before, as [`Progress::Happened`] or [`Progress::FailureSeen`].
     EventRecorded(&'a Event),
 }
 
-/// Watches a run. It must not block: the run waits for it.
+/// Observes a run. It must not block, because the run waits for it.
 pub trait Observer {
-    /// Is called for each progress, in the order of the run.
+    /// Called for each progress, in the order of the run.
     fn observe(&mut self, progress: &Progress<'_>);
 }

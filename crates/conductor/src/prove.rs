@@ -1,4 +1,4 @@
-//! The experiment after the load: the cap that limits is raised, and the plateau's level is loaded again.
+//! The test of the verdict after the load: raises the limiting cap, and loads the plateau's level again.
 
 use std::time::Duration;
 
@@ -14,14 +14,14 @@ use crate::session::Session;
 use crate::step::EndsWhen;
 use crate::watch::Watch;
 
-/// The time hosts have to report their counters at the end of the last step.
+/// How long hosts may take to report their counters at the end of the last step.
 const COUNTERS_WITHIN: Duration = Duration::from_secs(2);
 
-/// The time a cap may take to be raised.
+/// How long raising a cap may take.
 const RAISED_WITHIN: Duration = Duration::from_secs(10);
 
 impl Session<'_> {
-    /// Tests the verdict of a run whose steps are over. That it cannot be tested is shown, and is no error.
+    /// Tests the verdict of a run whose steps are over. A verdict that cannot be tested is shown, and is not an error.
     pub(crate) fn prove(&mut self) -> Result<(), EngineError> {
         let Some(last) = self.recorder.run().steps.last() else { return Ok(()) };
         let ended_early = matches!(last.end, StepEnd::Cut | StepEnd::TargetLost);
@@ -45,7 +45,7 @@ impl Session<'_> {
         }
     }
 
-    /// Raises what the verdict names; gives the step that is to be loaded again.
+    /// Raises the cap that the verdict names; returns the step to load again.
     fn raise_limit(&mut self) -> Result<(Raise, u32), NotTried> {
         let findings = analyze(self.recorder.run()).map_err(|error| NotTried::Failed(error.to_string()))?;
         let (raise, step) = plan_proof(&findings).map_err(NotTried::Untriable)?;
@@ -53,7 +53,7 @@ impl Session<'_> {
         Ok((raise, step))
     }
 
-    /// Has the cap raised, and waits until that is recorded.
+    /// Asks to raise the cap, and waits until that is recorded.
     fn raise(&mut self, raise: &Raise) -> Result<(), String> {
         let Some(caps) = &mut self.caps else {
             return Err("the hosts of this run have no caps that can be raised".to_owned());
@@ -66,7 +66,7 @@ impl Session<'_> {
         }
     }
 
-    /// Makes a step's level once more. The run's budget was that of its ladder.
+    /// Makes a step's level again, without a budget: the run's budget was for its ladder.
     fn load_again(&mut self, step: u32) -> Result<(), EngineError> {
         (self.budget, self.watch) = (Budget::new(self.recorder.now(), None), Watch::default());
         let steps = &self.recorder.run().steps;

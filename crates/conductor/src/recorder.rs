@@ -1,4 +1,4 @@
-//! Everything recorded, in memory and in the run file alike, and shown to the observer as it happens.
+//! Records a run in memory and in the run file, and shows it to the observer.
 
 use std::path::{Path, PathBuf};
 
@@ -17,25 +17,25 @@ use crate::progress::{Observer, Progress};
 pub struct Outcome {
     pub run: Run,
     pub file: Option<PathBuf>,
-    /// Why the run file is missing or incomplete although it should not be.
+    /// Why the run file is missing or incomplete; `None` if nothing failed.
     pub trouble: Option<StoreError>,
 }
 
-/// The run so far, its file and its observer. A disk that fails ends the file, never the run.
+/// The run so far, its file and its observer. A disk error ends the file, never the run.
 pub(crate) struct RunRecorder<'a> {
     run: Run,
-    /// Keeps one copy of words and values that samples repeat, so that an hour of samples fits in memory.
+    /// Stores repeated words and values of samples once, so that an hour of samples fits in memory.
     sharing: Sharing,
     file: KeptFile,
-    /// What takes the run up again if this process dies.
+    /// The session that resumes the run if this process dies.
     session: Option<SessionFile>,
     observer: &'a mut dyn Observer,
-    /// The instant from which all times of the run count.
+    /// The origin of all times of the run.
     pub(crate) origin: Instant,
     commits: Commits,
 }
 
-/// How many names a run tries: each may be taken by another run that begins in the same moment.
+/// How many file names a run tries: another run that begins at the same moment may take each of them.
 const MAX_NAMES: u32 = 100;
 
 /// The run's file, until a write fails.
@@ -46,7 +46,7 @@ struct KeptFile {
 }
 
 impl KeptFile {
-    /// A new file, with what takes the run up again next to it.
+    /// Creates the file, with the session that resumes the run next to it.
     fn create(path: &Path, manifest: &Manifest, session: Option<&str>) -> (Self, Option<SessionFile>) {
         let create = || {
             let (path, writer) = create_file(path, manifest)?;
@@ -73,7 +73,7 @@ impl KeptFile {
     }
 }
 
-/// Makes the file, under the next name that is free if this one was taken since it was chosen.
+/// Creates the file, under the next free name if the name was taken in the meantime.
 fn create_file(path: &Path, manifest: &Manifest) -> Result<(PathBuf, RunWriter), StoreError> {
     let (mut path, mut left) = (path.to_owned(), MAX_NAMES);
     loop {
@@ -99,7 +99,7 @@ impl FrameFile for KeptFile {
 }
 
 impl<'a> RunRecorder<'a> {
-    /// Begins to record now; into `file` too if that is given, with what takes the run up again next to it.
+    /// Begins to record now; also into `file`, with `session` next to it, if given.
     pub(crate) fn begin(
         manifest: Manifest,
         file: Option<&Path>,
@@ -113,7 +113,7 @@ impl<'a> RunRecorder<'a> {
         Self { run, sharing, file, session, observer, origin, commits: Commits::default() }
     }
 
-    /// Goes on with a run that another process began at `origin`.
+    /// Continues a run that another process began at `origin`.
     pub(crate) fn resume(
         run: Run,
         (path, writer): (PathBuf, RunWriter),
@@ -125,7 +125,7 @@ impl<'a> RunRecorder<'a> {
         Self { run, sharing, file, session: Some(session), observer, origin, commits: Commits::default() }
     }
 
-    /// Why the file ended before the run, if it did so since the last call.
+    /// Returns and clears the error that ended the file.
     pub(crate) fn take_trouble(&mut self) -> Option<StoreError> {
         self.file.trouble.take()
     }
@@ -138,12 +138,12 @@ impl<'a> RunRecorder<'a> {
         &self.run
     }
 
-    /// Shows the observer what is not recorded.
+    /// Shows progress without recording it.
     pub(crate) fn show(&mut self, progress: &Progress<'_>) {
         self.observer.observe(progress);
     }
 
-    /// Shows that the load is about to begin, and records what is worth knowing before it.
+    /// Shows that the load is about to begin, and records the remarks of the preparation.
     pub(crate) fn announce(&mut self, remarks: Vec<(EventKind, String)>) {
         self.observer.observe(&Progress::Prepared(&self.run.manifest));
         remarks.into_iter().for_each(|(kind, text)| self.event(kind, text));
@@ -152,8 +152,8 @@ impl<'a> RunRecorder<'a> {
         }
     }
 
-    /// Records a step, in place of what was recorded under its index before. It is in the file at once, so that the run can be
-    /// resumed from there.
+    /// Records a step, replacing the one with the same index. It is committed at once, so that the run can be resumed from
+    /// there.
     pub(crate) fn step(&mut self, step: Step) {
         self.write(|writer| writer.step(&step));
         self.write(RunWriter::commit);
@@ -161,7 +161,7 @@ impl<'a> RunRecorder<'a> {
         self.run.record_step(step);
     }
 
-    /// Records what is new of the generators of a step that is under way.
+    /// Records new data about the generators of the current step.
     pub(crate) fn generators(&mut self, step: u32, news: Option<Vec<GeneratorShare>>) {
         let Some(generators) = news else { return };
         self.write(|writer| writer.generators(step, &generators));
@@ -170,7 +170,7 @@ impl<'a> RunRecorder<'a> {
         }
     }
 
-    /// Records a frame; true if it and everything before it are safe in the file, or no file is kept.
+    /// Records a frame; returns true if it and everything before it are safe in the file, or no file is kept.
     pub(crate) fn frame(&mut self, frame: Frame) -> bool {
         let are_safe = self.commits.write(&frame, &mut self.file, RealClock.now());
         self.observer.observe(&Progress::Framed(&frame));
@@ -178,12 +178,12 @@ impl<'a> RunRecorder<'a> {
         are_safe
     }
 
-    /// A frame came that the file has, or is not to have.
+    /// Notes a frame that the file already has, or is not to have.
     pub(crate) fn skip_frame(&mut self) {
         self.commits.skip();
     }
 
-    /// Commits the frames so far if it is time; true if they became safe by that.
+    /// Commits the frames so far if a commit is due; returns true if they became safe.
     pub(crate) fn commit_if_due(&mut self) -> bool {
         self.commits.commit_if_due(&mut self.file, RealClock.now())
     }
@@ -194,7 +194,7 @@ impl<'a> RunRecorder<'a> {
         self.run.hosts.push(self.sharing.share(sample));
     }
 
-    /// Records a profile, in place of what was recorded for its step before.
+    /// Records a profile, replacing the one for its step.
     pub(crate) fn profile(&mut self, profile: CpuProfile) {
         self.write(|writer| writer.profile(&profile));
         self.observer.observe(&Progress::ProfileRecorded(&profile));
@@ -208,13 +208,13 @@ impl<'a> RunRecorder<'a> {
         self.keep(event);
     }
 
-    /// Records an event that happens in every run, and is worth no line.
+    /// Records an event that happens in every run, without showing a line for it.
     pub(crate) fn usual_event(&mut self, kind: EventKind, text: String) {
         let event = Event { at_ns: self.now().nanos_since(self.origin), kind, failure: None, text };
         self.keep(event);
     }
 
-    /// Records that requests failed in a way that is new in the run, and shows it.
+    /// Records and shows a kind of failure that did not occur before in the run.
     pub(crate) fn failure_seen(&mut self, failure: FailureKind, unix_socket: bool) {
         self.observer.observe(&Progress::FailureSeen { failure, unix_socket });
         let at_ns = self.now().nanos_since(self.origin);
@@ -228,7 +228,7 @@ impl<'a> RunRecorder<'a> {
         self.run.events.push(event);
     }
 
-    /// Ends the run: its file is sealed and complete.
+    /// Ends the run and seals its file.
     pub(crate) fn seal(mut self) -> Outcome {
         self.run.manifest.sealed = true;
         let KeptFile { file, mut trouble } = std::mem::take(&mut self.file);
@@ -242,15 +242,15 @@ impl<'a> RunRecorder<'a> {
                 None
             }
         });
-        // Agents keep nothing of a run that has ended, whatever became of its file.
+        // Agents keep no data of a run that has ended, even if its file could not be sealed.
         forget(self.session);
         Outcome { run: self.run, file, trouble }
     }
 
-    /// Ends a run that was resumed: its file is sealed and complete.
+    /// Ends a resumed run and seals its file.
     ///
     /// # Errors
-    /// When the file could not be written; the run can be resumed again then.
+    /// When the file could not be written; the run can then be resumed again.
     pub(crate) fn finish(mut self) -> Result<Outcome, StoreError> {
         let KeptFile { file, trouble } = std::mem::take(&mut self.file);
         if let Some(trouble) = trouble {
@@ -266,7 +266,7 @@ impl<'a> RunRecorder<'a> {
         Ok(Outcome { run: self.run, file, trouble: None })
     }
 
-    /// Shows that the log stays next to the file, if it does. The file is sealed, so that this is not recorded.
+    /// Shows that the log could not be removed. This is not recorded, because the file is sealed.
     fn show_log(&mut self, log_stays: Option<StoreError>) {
         let Some(error) = log_stays else { return };
         let at_ns = self.now().nanos_since(self.origin);
@@ -274,7 +274,7 @@ impl<'a> RunRecorder<'a> {
         self.observer.observe(&Progress::Happened(&event));
     }
 
-    /// Ends a run of which nothing is kept: its file goes.
+    /// Ends a run without a result and removes its file.
     pub(crate) fn discard(self) {
         forget(self.session);
         if let Some((_, writer)) = self.file.file
@@ -289,7 +289,7 @@ impl<'a> RunRecorder<'a> {
     }
 }
 
-/// Nothing is to be resumed any more.
+/// Removes the session, because the run is not to be resumed.
 fn forget(session: Option<SessionFile>) {
     let removed = session.map_or(Ok(()), SessionFile::remove);
     best_effort(removed, "a run that is sealed is not resumed, whatever stands next to it");

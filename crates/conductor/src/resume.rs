@@ -1,5 +1,5 @@
-//! A run whose conductor died: another one takes in what its generators still have, makes the steps that are left, and completes
-//! its file.
+//! Resumes a run whose conductor died: collects the data that its generators still have, makes the steps that are left, and
+//! completes the file.
 
 mod account;
 mod open_step;
@@ -29,29 +29,29 @@ pub use account::{NotMade, ended_step, missing_text, not_run_text};
 pub use open_step::KnownFrames;
 use open_step::{Completed, OpenStep};
 
-/// A run that did not end in order, and what completes its file.
+/// A run that was not completed, with everything needed to complete its file.
 #[derive(Debug)]
 pub struct LeftRun {
-    /// What the file holds.
+    /// The contents of the file.
     pub run: Run,
     pub plan: Plan,
     pub file: PathBuf,
     pub writer: RunWriter,
-    /// The step that its conductor had not ended.
+    /// The step that was under way when the conductor died.
     pub open: Option<UnderWay>,
     pub session: SessionFile,
-    /// What becomes of the run if it loses a generator.
+    /// The action when the run loses a generator.
     pub on_loss: OnLoss,
-    /// Complete the file, and make no further step.
+    /// True to complete the file without making further steps.
     pub finish_only: bool,
 }
 
-/// Records what generators have of the step that was under way, each frame once, waits for its planned end, makes the steps of the
-/// plan that are left, and completes the file.
+/// Resumes a run: records the generators' data of the step under way, each frame once, waits for its planned end, makes the
+/// remaining steps of the plan, and completes the file.
 ///
 /// # Errors
-/// When the file cannot be written during the step that was under way. It then ends at its last commit, and generators keep
-/// everything after it. Further steps end as those of [`conduct`](crate::conduct()).
+/// When the file cannot be written during the step under way. It then ends at its last commit, and generators keep everything
+/// after it. Errors in further steps are handled as in [`conduct`](crate::conduct()).
 pub fn resume(
     left: LeftRun,
     generators: &mut dyn Rendezvous,
@@ -93,16 +93,16 @@ pub fn resume(
     }
 }
 
-/// The instant from which the times of a run count, by the clock of this machine; `None` if that does not reach back so far, as the
-/// machine was started since.
+/// The origin of a run's times on this machine's monotonic clock; `None` if the machine was booted after the run began, so that
+/// the clock does not reach back that far.
 pub fn origin_of_run(run: &Run, now: Instant, unix_ms: u64) -> Option<Instant> {
     let by_wall_clock = Duration::from_millis(unix_ms.saturating_sub(run.manifest.started_unix_ms));
-    // A wall clock that was set back must not bring steps before those that the run has.
+    // If the wall clock was set back, new steps must still come after the run's existing ones.
     let since = by_wall_clock.max(Duration::from_nanos(run.drained_ns()));
     (Duration::from_nanos(now.as_nanos()) > since).then(|| now - since)
 }
 
-/// A run whose step under way is complete.
+/// A run whose step under way has been completed.
 struct ResumedRun<'a> {
     recorder: RunRecorder<'a>,
     plan: Plan,
@@ -118,7 +118,7 @@ impl<'a> ResumedRun<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Makes the steps that are left, with the generators that are.
+    /// Makes the remaining steps with the remaining generators.
     fn go_on(mut self, completed: Completed) -> Result<Outcome, ConductError> {
         let Completed { peers, is_stopped, missing } = completed;
         if account::rest(self.made()).is_empty() {
@@ -136,7 +136,7 @@ impl<'a> ResumedRun<'a> {
         }
     }
 
-    /// What the later steps need; or why they are not made.
+    /// Prepares the remaining steps; the error says why they cannot be made.
     fn prepare(
         &mut self,
         peers: Option<PeerGroup>,
@@ -149,7 +149,7 @@ impl<'a> ResumedRun<'a> {
                 self.recorder.event(EventKind::StepFailed, text);
             }
         }
-        // What came meanwhile is of steps that are in the file.
+        // Messages that arrived in the meantime belong to steps that are already in the file.
         peers.peers.kept();
         match () {
             () if !peers.peers.are_left() => return Err(NotMade::NoAgents),
@@ -163,7 +163,8 @@ impl<'a> ResumedRun<'a> {
         Ok((peers, prepared, profiling))
     }
 
-    /// The plan's time goes on from what the load took of it. `cut` is the step that is to be made again, with what is missing of it.
+    /// Makes the remaining steps. The plan's time continues from what the load has used. `cut` is a step to be made again, with a
+    /// text about its missing part.
     fn make_steps(
         self,
         peers: PeerGroup,
@@ -209,7 +210,7 @@ impl<'a> ResumedRun<'a> {
         session.end(made)
     }
 
-    /// Completes the file, with why the rest of the plan was not run.
+    /// Completes the file, and records why the rest of the plan was not run.
     fn finish(mut self, missing: Option<String>, why: Option<&NotMade>) -> Result<Outcome, ConductError> {
         if let Some(missing) = missing {
             self.recorder.event(EventKind::StepFailed, missing);
@@ -233,7 +234,7 @@ impl<'a> ResumedRun<'a> {
     }
 }
 
-/// Whether hosts apart from the generator's were sampled before.
+/// True if hosts other than the generator's were sampled before.
 fn were_sampled(run: &Run) -> bool {
     run.hosts.iter().any(|sample| sample.host != PlanHost::GENERATOR && sample.source != Source::Declared)
 }

@@ -17,23 +17,23 @@ use crate::overload::TRIES;
 use crate::session::Session;
 use crate::step::EndsWhen;
 
-/// The first rate, as a part of what the ladder served at most: a loop that does not wait for answers queues before that.
+/// The first rate, as a part of the highest throughput of the ladder: open-loop arrivals queue at a lower rate than a closed loop.
 const FIRST_PART: f64 = 0.9;
 
-/// The same, as a part of what the lowest step served, where that was too slow for some of its requests: a quota or a collector stops a
-/// loop that asks for as much as it can get, and may not stop a rate that leaves pauses.
+/// The first rate, as a part of the throughput of the lowest step, if that step was too slow for some of its requests: a quota or a
+/// garbage collector stops a closed loop that takes all it can get, but may not stop a rate that leaves pauses.
 const FIRST_PART_OF_SLOW: f64 = 0.5;
 
-/// A rate that is tried, and how.
+/// The parameters of one trial.
 #[derive(Debug, Clone, Copy)]
 struct TrialOrder {
     rate_per_sec: f64,
-    /// The connections that are open when it begins.
+    /// The connections that are open when the trial begins.
     connections: u32,
     limit: Duration,
 }
 
-/// What a rest depends on.
+/// The results of a trial that decide the rest after it.
 #[derive(Debug, Clone, Copy)]
 struct Tried {
     is_held: bool,
@@ -49,8 +49,8 @@ impl Tried {
     }
 }
 
-/// How long the target is left alone after these trials, the last of which broke. One that held a rate before and fails most requests
-/// now may still be at work on those of the rates that broke, and on several tries of each.
+/// How long the target rests after these trials, the last of which broke. A target that held an earlier rate and now fails most
+/// requests may still be working on the requests of all broken rates since, with several tries of each.
 fn rest_after(trials: &[Tried]) -> Duration {
     let since_held = trials.rsplit(|trial| trial.is_held).next().unwrap_or_default();
     let has_held = since_held.len() < trials.len();
@@ -63,7 +63,7 @@ fn rest_after(trials: &[Tried]) -> Duration {
 }
 
 impl Session<'_> {
-    /// Searches, if the plan says so and the ladder came to an end at which a search makes sense.
+    /// Searches, if the plan asks for it and the steps so far allow it.
     pub(crate) fn search(&mut self) -> Result<(), EngineError> {
         let Some(order) = self.context.plan.search else { return Ok(()) };
         let run = self.recorder.run();
@@ -71,14 +71,14 @@ impl Session<'_> {
         if self.is_over() || run.steps.is_empty() || made.has_overloads() || made.has_profile() {
             return Ok(());
         }
-        // A histogram that this process made itself, or has read before, can be read.
+        // Histograms that this process made itself, or has already read, can be read.
         let Ok(trials) = trials(run, &self.context.plan) else { return Ok(()) };
         let begins = if trials.is_empty() { self.first_rate() } else { self.next_rate(order, &trials) };
         let Some((first, connections)) = begins else { return Ok(()) };
         self.try_rates(order, (first, connections), trials)
     }
 
-    /// The rate that follows these trials, and the connections that are open when it begins; `None` if none does.
+    /// The rate after these trials, with the connections that are open when it begins; `None` if the search is over.
     fn next_rate(&self, order: RateSearchOrder, trials: &[TrialSummary]) -> Option<(f64, u32)> {
         let findings = analyze(self.recorder.run()).ok()?;
         let (_, best) = findings.best_answered_step()?;
@@ -88,8 +88,8 @@ impl Session<'_> {
         }
     }
 
-    /// The first rate, and the connections that are open when it begins; `None` where no rate can hold: without a success, and
-    /// where half of the requests of the lowest step are too slow already.
+    /// The first rate, with the connections that are open when it begins; `None` if no rate can hold: without any success, or if
+    /// half of the requests of the lowest step are already too slow.
     fn first_rate(&self) -> Option<(f64, u32)> {
         let findings = analyze(self.recorder.run()).ok()?;
         let (_, best) = findings.best_answered_step()?;
@@ -142,7 +142,7 @@ impl Session<'_> {
         }
     }
 
-    /// Leaves the target alone after a rate that broke, for half of the time left at most.
+    /// Lets the target rest after a rate that broke, for at most half of the remaining time.
     fn rest_from_overload(&mut self, trials: &[TrialSummary]) {
         let tried: Vec<Tried> = trials.iter().map(Tried::of).collect();
         let rest = rest_after(&tried);
@@ -150,7 +150,7 @@ impl Session<'_> {
         self.pause(left.map_or(rest, |left| rest.min(left / 2)).max(REST));
     }
 
-    /// Makes one step; `None` if the run ends with it.
+    /// Makes one trial; `None` if the run ends with it.
     fn try_rate(
         &mut self,
         order: &TrialOrder,
@@ -177,7 +177,7 @@ impl Session<'_> {
         let run = self.recorder.run();
         let Some(step) = run.steps.iter().find(|step| step.index == index) else { return Ok(None) };
         let over = self.is_over();
-        // A histogram that this process made itself can be read.
+        // Histograms that this process made itself can be read.
         let summary = trial(run, &self.context.plan, step, before).ok().flatten();
         Ok(summary.filter(|_| !over))
     }

@@ -1,4 +1,4 @@
-//! A run while it is made.
+//! The state of a run in progress, which its phases share.
 
 use std::fmt::Debug;
 use std::io;
@@ -17,31 +17,31 @@ use crate::peers::PeerGroup;
 use crate::recorder::RunRecorder;
 use crate::watch::Watch;
 
-/// How often the interrupt flag is read while samples are awaited.
+/// How often the interrupt flag is read while waiting for samples.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long hosts are sampled before the load: what they use then is not of requests. The clocks of processes count in steps of
-/// 10 ms on many kernels, 2 % of it.
+/// How long hosts are sampled before the load; what they use in this time is not caused by requests. Many kernels count the
+/// CPU time of processes in steps of 10 ms, 2 % of this time.
 const REST: Duration = Duration::from_millis(500);
 
-/// Changes the caps of hosts while a run goes on.
+/// Changes the caps of hosts during a run.
 pub trait CapController: Debug {
     /// Caps the hosts that started without caps.
     ///
     /// # Errors
-    /// When the request reaches no one.
+    /// When the request cannot be delivered.
     fn apply(&mut self) -> io::Result<()>;
 
-    /// Asks for a cap to be raised. The outcome must arrive from one of the run's feeds, as a sample of the source
+    /// Asks to raise a cap. The outcome must arrive from one of the run's feeds, as a sample of the source
     /// [`Source::Intervention`](plimsoll_record::Source::Intervention) with the cap's name as subject and
-    /// [`Raise::reading`], or with the reason why not.
+    /// [`Raise::reading`], or with the reason for the failure.
     ///
     /// # Errors
-    /// When the request reaches no one.
+    /// When the request cannot be delivered.
     fn raise(&mut self, raise: &Raise) -> io::Result<()>;
 }
 
-/// A run while it is made: what all of its phases share.
+/// A run in progress: the state that all of its phases share.
 pub(crate) struct Session<'a> {
     pub(crate) context: RunContext,
     pub(crate) recorder: RunRecorder<'a>,
@@ -49,13 +49,13 @@ pub(crate) struct Session<'a> {
     pub(crate) peers: Option<PeerGroup>,
     pub(crate) caps: Option<&'a mut dyn CapController>,
     pub(crate) budget: Budget,
-    /// What the load took before this process took the run up.
+    /// The time that the load took before this process resumed the run.
     pub(crate) took: Duration,
-    /// How the last step ended; `None` before the first, and if more follows of a run that was taken up.
+    /// How the last step ended; `None` before the first step, and in a resumed run that has steps left.
     pub(crate) last_end: Option<StepEnd>,
     pub(crate) watch: Watch,
     pub(crate) interrupt: &'a AtomicBool,
-    /// The load goes on although the target refuses every connection.
+    /// True if the load goes on although the target refuses every connection.
     pub(crate) outlasts_target: bool,
 }
 
@@ -64,24 +64,24 @@ impl Session<'_> {
         self.interrupt.load(Ordering::Relaxed)
     }
 
-    /// When a load begins that is started now: peers need time to hear of it.
+    /// The instant at which a load begins if it is started now: later than now by the time that peers need to receive the command.
     pub(crate) fn load_begins(&self) -> Instant {
         let head_start = self.peers.as_ref().map_or(Duration::ZERO, |group| group.head_start);
         self.recorder.now() + head_start
     }
 
-    /// True if no step follows, whatever the plan says.
+    /// True if no step may follow, even if the plan has more.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.last_end, Some(StepEnd::Cut | StepEnd::TargetLost)) || self.interrupted()
     }
 
-    /// Records how the counters of all hosts stand, and waits for them a little.
+    /// Records the counters of all hosts, and waits briefly for their samples.
     pub(crate) fn sample_hosts(&mut self) {
         self.hosts.ask();
         self.collect_samples();
     }
 
-    /// Samples hosts for a while without load, if any is watched. The time it takes is added to the run's budget.
+    /// Samples hosts for [`REST`] without load, if any is watched. The time is added to the run's budget.
     pub(crate) fn rest(&mut self) {
         if !self.hosts.are_watched() {
             return;
@@ -100,7 +100,7 @@ impl Session<'_> {
         );
     }
 
-    /// Lets this time pass, or less if the user ends the run, and records the samples that come meanwhile.
+    /// Waits for this time, or until the user ends the run, and records the samples that arrive in between.
     pub(crate) fn pause(&mut self, time: Duration) {
         let deadline = self.recorder.now() + time;
         loop {
@@ -114,14 +114,14 @@ impl Session<'_> {
         }
     }
 
-    /// Records the samples that hosts were asked for before, and one of this machine.
+    /// Records the samples that hosts were asked for earlier, and a new sample of this machine.
     pub(crate) fn collect_samples(&mut self) {
         self.hosts.sample_generator(&mut self.recorder);
         self.hosts.await_answers(&mut self.recorder);
     }
 
-    /// Records samples until one matches, which is given; `None` if this time is over before, the user ends the run, or no more
-    /// samples can come.
+    /// Records samples until one matches, and returns its reading; `None` if this time passes first, the user ends the run, or no
+    /// more samples can arrive.
     pub(crate) fn await_sample(
         &mut self,
         longest: Duration,

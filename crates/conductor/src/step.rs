@@ -1,4 +1,4 @@
-//! One measured step: its load is kept up until its throughput is known, or until something ends it.
+//! One measured step: keeps up its load until its throughput is known, or until something ends it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,34 +23,34 @@ use crate::progress::{Moment, Progress};
 use crate::session::Session;
 use crate::traffic::Requests;
 
-/// After the user has ended the run, answers under way are waited for at most this long.
+/// After the user has interrupted the run, outstanding answers are waited for at most this long.
 const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
 
-/// Once workers have to end, those whose requests are still being made are waited for at most this long.
+/// After the workers' deadline, workers that are still busy creating requests are waited for at most this long.
 const LEAVE_AFTER: Duration = Duration::from_secs(1);
 
-/// The time the target has to show that it is back.
+/// The time in which the target must accept a connection to count as back.
 const TARGET_RETURN: Duration = Duration::from_secs(1);
 
-/// How often the machine that makes the load is sampled, apart from both ends of a step.
+/// How often the machine that makes the load is sampled, in addition to both ends of a step.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
 const SHOW_EVERY: Duration = Duration::from_millis(500);
 
-/// What ends the load of a step before its time.
+/// The condition that ends the load of a step before its time.
 #[derive(Debug)]
 pub(crate) enum EndsWhen {
     TimeLimit,
     Known,
-    /// The rate is judged.
+    /// The outcome of the rate is known.
     Decided(Box<Judge>),
-    /// Goodput is back after an overload.
+    /// Goodput has recovered after an overload.
     Recovered(Box<RecoveryWatch>),
     Set(Arc<AtomicBool>),
 }
 
 impl Session<'_> {
-    /// Makes one step, from its first request to its last answer.
+    /// Makes one step, from its first request to its last response.
     pub(crate) fn step(&mut self, spec: StepPlan, ends_when: EndsWhen) -> Result<StepEnd, EngineError> {
         self.sample_hosts();
         let mut load = Load::start(&self.context, self.peers.take(), &spec, self.recorder.now())?;
@@ -67,27 +67,27 @@ struct MeasuredStep<'s, 'a> {
     session: &'s mut Session<'a>,
     spec: StepPlan,
     ends_when: EndsWhen,
-    /// Where this step's frames begin among the run's.
+    /// The index of this step's first frame among the run's frames.
     first_frame: usize,
     began: Instant,
-    /// When the load ends if nothing ends it before.
+    /// When the load ends unless something ends it before.
     ends_on_time: Instant,
     end: Option<StepEnd>,
     ended_at: Instant,
-    /// When the wait for answers was ended by the user.
+    /// When the user's interrupt ended the wait for answers.
     abandoned_at: Option<Instant>,
-    /// Workers that did not end are not waited for any more.
+    /// True if workers that did not end are no longer waited for.
     left: bool,
-    /// A generator was lost, and the run ends with it.
+    /// True if a lost generator ends the run.
     stopped_by_loss: bool,
     sampled_at: Instant,
     shown_at: Instant,
     shown_completed: u64,
-    /// When the last frame ended, in nanoseconds since the run began.
+    /// The end of the latest frame, in nanoseconds since the run began.
     last_ns: u64,
-    /// Answered while the load was on.
+    /// Requests answered during the load.
     completed: u64,
-    /// Answered at all.
+    /// Requests answered during the load or after it.
     answered: u64,
     failed: u64,
 }
@@ -96,7 +96,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
     /// Records and shows that the step has begun.
     fn begin(session: &'s mut Session<'a>, spec: StepPlan, ends_when: EndsWhen, load: &Load) -> Self {
         let began = load.began();
-        // Not the end of the load, which may be over by now if it is short.
+        // Not `load.ends()`: a short load may be over by now.
         let ends_on_time = began + spec.limit;
         let first_frame = session.recorder.run().frames.len();
         let mut step = Self {
@@ -127,7 +127,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         step
     }
 
-    /// Records the step, whose load ended at the first of these instants and whose last answer came at the second.
+    /// Records the step; `ended` is the end of its load, `drained` the arrival of its last response.
     fn record(&mut self, load: &Load, (ended, drained): (Instant, Instant), end: StepEnd) {
         let origin = self.session.context.origin;
         self.session.recorder.step(Step {
@@ -144,7 +144,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         });
     }
 
-    /// Records failures that are seen for the first time.
+    /// Records kinds of failure that did not occur before.
     fn note_failures(&mut self, failed: &FailureCounts) {
         let unix_socket = self.session.context.plan.network.unix.is_some();
         for kind in self.session.watch.first_seen(failed) {
@@ -152,7 +152,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         }
     }
 
-    /// Takes a frame in; true if the rate is judged with it, or goodput is back. One that cannot be read decides nothing.
+    /// Adds a frame; true if the rate's outcome is now known, or goodput has recovered. An unreadable frame decides nothing.
     fn decides(&mut self, frame: &Frame) -> bool {
         match &mut self.ends_when {
             EndsWhen::Decided(judge) => judge.add(frame).is_ok() && judge.outcome().is_some(),
@@ -169,15 +169,15 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         step_is_known(frames.iter().map(|frame| &frame.head), workers)
     }
 
-    /// Records since when the target is gone, and what became of the load.
+    /// Records the time since which the target is lost, and what happened to the load.
     fn note_loss(&mut self, load: &str) {
         let since_sec = self.session.watch.refused_since_ns().unwrap_or_default() as f64 / 1e9;
         let text = format!("from {since_sec:.1} s on the target refused every connection; {load}");
         self.session.recorder.event(EventKind::TargetLost, text);
     }
 
-    /// A load may end before refusals have lasted long enough to be sure. Then one more connection shows whether the target
-    /// is back.
+    /// Checks with one more connection whether the target is back: a load may end before refusals have lasted long enough to be
+    /// sure.
     fn look_for_target(&mut self) {
         let settled = self.session.outlasts_target || self.end == Some(StepEnd::TargetLost);
         if settled || self.session.watch.refused_since_ns().is_none() {
@@ -194,7 +194,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         }
     }
 
-    /// Why a load ended by itself: its requests were all sent, or its time was over.
+    /// Why a load ended by itself: all its requests were sent, or its time was over.
     fn own_end(&self, load: &Load) -> StepEnd {
         let early = load.ends() < self.ends_on_time;
         if early && self.spec.requests_max.is_some() { StepEnd::RequestLimit } else { StepEnd::TimeLimit }
@@ -205,7 +205,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         self.load_ended(load, end);
     }
 
-    /// The load has ended. Samples of the hosts are asked for now and awaited after the last answer.
+    /// Handles the end of the load. Hosts are asked for samples now; the samples are awaited after the last response.
     fn load_ended(&mut self, load: &Load, end: StepEnd) {
         self.ended_at = load.ends();
         self.end = Some(end);
@@ -213,7 +213,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         self.session.recorder.show(&Progress::Draining);
     }
 
-    /// Ends the load if it is time for that.
+    /// Ends the load if its time is over or its flag is set.
     fn check_end(&mut self, load: &mut Load, now: Instant) {
         if self.end.is_none() && now >= load.ends() {
             self.load_ended(load, self.own_end(load));
@@ -224,7 +224,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         }
     }
 
-    /// The user ends the load at once, and the wait for answers soon after.
+    /// Ends the load at once when the user interrupts, and the wait for answers soon after.
     fn interrupt(&mut self, load: &mut Load, now: Instant) {
         match self.abandoned_at {
             _ if self.end != Some(StepEnd::Cut) => self.end_load(load, StepEnd::Cut),
@@ -236,8 +236,8 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         }
     }
 
-    /// A worker that calls a script cannot end before the script comes back, and that may be never. What it had under way when
-    /// it last said so counts as unanswered; what it did after that is not known.
+    /// Stops waiting for workers that do not end. A worker that calls a script cannot end before the script returns, which may
+    /// never happen. Its last reported requests in flight count as unanswered; what it did after that report is unknown.
     fn leave(&mut self, load: &mut Load) {
         self.left = true;
         let left = load.leave();
@@ -256,7 +256,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         self.session.recorder.event(EventKind::StepFailed, text);
     }
 
-    /// Records a last frame of a worker that has not ended, in which what it had under way fails.
+    /// Records a last frame for a worker that has not ended, in which its requests in flight and its backlog fail.
     fn close_account(&mut self, worker: u32) {
         let frames = &self.session.recorder.run().frames[self.first_frame..];
         let own = |frame: &&Frame| frame.head.worker == worker && frame.head.of_worker();
@@ -290,7 +290,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         });
     }
 
-    /// A worker that goes on after the end of its waiting is held up by what it calls.
+    /// Leaves workers that continue after their deadline: the code that they call holds them up.
     fn leave_those_that_go_on(&mut self, load: &mut Load, now: Instant) {
         if !self.left && now.since(load.workers_end()) >= LEAVE_AFTER {
             self.leave(load);
@@ -310,17 +310,17 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         }
     }
 
-    /// All workers have ended: records the step.
+    /// Records the step after all workers have ended.
     fn close(mut self, load: &mut Load) -> StepEnd {
         for trouble in load.troubles() {
             self.session.recorder.event(EventKind::StepFailed, trouble);
         }
         self.look_for_target();
         let drained = self.session.context.origin + Duration::from_nanos(self.last_ns);
-        // All workers may have ended while the load could have gone on: then it ended with the last of them.
+        // All workers may have ended before the load's time was over; the load then ended with the last of them.
         let stopped = self.session.recorder.now() < load.ends();
         let ended = if stopped { drained } else { load.ends() };
-        // With its last generator a load ends before the loss is seen.
+        // When the last generator is lost, the load ends before the loss is noticed.
         self.stopped_by_loss |= load.is_stopped();
         let by_itself = match stopped {
             _ if self.stopped_by_loss => StepEnd::Cut,
@@ -346,7 +346,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         end
     }
 
-    /// A first impression of the throughput, over the same time as the analysis takes.
+    /// A preliminary throughput, over the same time as in the analysis.
     fn throughput_per_sec(&self, ended: Instant, drained: Instant, end: StepEnd) -> f64 {
         let (count, until) = match measured_to_the_last_answer(end, self.completed, self.answered) {
             true => (self.answered, drained),

@@ -1,7 +1,7 @@
-//! From the requests of a plan to the requests that the engine sends.
+//! Converts the requests of a plan to the requests that the engine sends.
 //!
 //! Templates, rows and checks are parsed here, before the first connection. A request whose parts are all constant
-//! is sent as fixed bytes, also if it was written as a template.
+//! is sent as fixed bytes, even if it was written as a template.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ pub use error::ScenarioError;
 use scenario::{SEEDS_APART, Scenario};
 use wire::WireRequest;
 
-/// The requests of a step, of which the plan's share carries a trace id. Runs of one seed trace the same requests, under ids of
-/// their own.
+/// The requests of a step, with a trace id for the plan's share of them. Runs with the same seed trace the same requests, with
+/// different ids.
 pub(crate) fn traced(plan: &Plan, step: u32, traffic: Traffic) -> Traffic {
     let Some(share) = plan.trace else { return traffic };
     let seed = plan.generator.seed.wrapping_add((u64::from(step) + 1).wrapping_mul(SEEDS_APART));
@@ -63,7 +63,7 @@ impl Requests {
         Ok(Self::Varied(Arc::new(Scenario::new(requests, mix, checks, row_source, plan.generator.seed))))
     }
 
-    /// Those of a process that makes none itself.
+    /// A placeholder for a process that sends no requests.
     pub(crate) fn of_others() -> Self {
         Self::Settled(Traffic::Fixed(FixedRequest::new(Vec::new(), "GET")))
     }

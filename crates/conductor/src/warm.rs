@@ -1,5 +1,5 @@
-//! The load before the first step, which warms the target up. Recorded of it are its end
-//! and the samples of hosts, nothing of its requests.
+//! The load before the first step, which warms up the target. The run records its end and the samples of hosts, and none of its
+//! requests.
 
 use std::time::Duration;
 
@@ -15,21 +15,21 @@ use crate::progress::{Moment, Progress};
 use crate::session::Session;
 use crate::watch::Watch;
 
-/// The index of this load among the steps, so that no step repeats a value that a template wrote into one of its requests.
+/// The step index of the warm-up: no step has it, so no step repeats a value that a template wrote into a warm-up request.
 const STEP: u32 = u32::MAX;
 
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// How often the target is judged, and progress shown.
+/// How often the target is judged and progress is shown.
 const JUDGE_EVERY: Duration = Duration::from_millis(500);
 
-/// Once workers have to end, those whose requests are still being made are waited for at most this long.
+/// After the workers' deadline, workers that are still busy creating requests are waited for at most this long.
 const LEAVE_AFTER: Duration = Duration::from_secs(1);
 
-/// Hosts run without caps for this part of the time at most: that they are warm must be seen with their caps.
+/// Hosts run uncapped for at most 1/2 of the time: whether they are warm must be judged with their caps.
 const UNCAPPED_PART: u32 = 2;
 
-/// The share of failed requests from which a warm-up reports it.
+/// A warm-up reports its ratio of failed requests above this value.
 const FAILED_REPORTED: f64 = 0.01;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +41,8 @@ enum End {
 }
 
 impl Session<'_> {
-    /// Loads the target until it is warm, if the plan asks for that. The time it takes is added to the run's budget. Hosts that
-    /// start without caps get them on the way: what becomes warm by work that it does once is warm sooner without.
+    /// Loads the target until it is warm, if the plan asks for that. The time is added to the run's budget. Hosts that start
+    /// uncapped are capped on the way: work that a host does only once finishes sooner without caps.
     pub(crate) fn warm_up(&mut self, starts_uncapped: bool) -> Result<(), ConductError> {
         let Some(limit) = self.context.plan.warm else { return Ok(()) };
         let began = self.recorder.now();
@@ -55,7 +55,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Makes the load, and gives the event that says how it ended.
+    /// Makes the load, and returns the event that reports its end.
     fn warm(&mut self, spec: &StepPlan, starts_uncapped: bool) -> Result<(EventKind, String), ConductError> {
         let mut load = Load::start(&self.context, self.peers.take(), spec, self.recorder.now())?;
         let speed = if spec.level.profile().is_some() { Speed::ServiceTime } else { Speed::Throughput };
@@ -90,19 +90,19 @@ struct Warming<'s, 'a> {
     watch: Watch,
     began: Instant,
     end: Option<(End, Instant)>,
-    /// Workers that did not end are not waited for any more.
+    /// True if workers that did not end are no longer waited for.
     left: bool,
     judged_at: Instant,
     completed: u64,
     shown_completed: u64,
     uncapped: bool,
     uncapped_at_most: Duration,
-    /// How long hosts had no caps.
+    /// How long hosts were uncapped.
     uncapped_for: Option<Duration>,
 }
 
 impl Warming<'_, '_> {
-    /// Judges whether the target is warm, and shows how far it is.
+    /// Judges whether the target is warm, and shows progress.
     fn judge(&mut self, load: &mut Load, now: Instant) -> Result<(), WarmUpError> {
         let span_sec = now.since(self.judged_at).as_secs_f64();
         let throughput_per_sec = (self.completed - self.shown_completed) as f64 / span_sec;
@@ -121,7 +121,7 @@ impl Warming<'_, '_> {
         Ok(())
     }
 
-    /// Has the hosts capped if they are not yet. Whether they are warm is judged anew from here on.
+    /// Caps the hosts if they are uncapped. Whether they are warm is then judged anew.
     fn apply_caps(&mut self) -> Result<(), WarmUpError> {
         if !std::mem::take(&mut self.uncapped) {
             return Ok(());
@@ -134,15 +134,15 @@ impl Warming<'_, '_> {
         Ok(())
     }
 
-    /// The load has ended; the last answers are waited for.
+    /// Notes that the load has ended; outstanding responses are waited for.
     fn load_ended(&mut self, load: &Load, end: End) {
         self.end = Some((end, load.ends()));
         self.session.recorder.show(&Progress::Draining);
     }
 
-    /// How the warm-up ended, once it is over.
+    /// The event about the end of the warm-up, or an error if no step can follow.
     fn outcome(&self, load: &Load, level: &Level) -> Result<(EventKind, String), ConductError> {
-        // Nothing ended the load early: its time was over, or its workers have made all that they could.
+        // Nothing ended the load early: its time was over, or its workers sent all their requests.
         let by_itself = (End::TimeLimit, load.ends().min(self.session.recorder.now()));
         let (end, at) = self.end.unwrap_or(by_itself);
         let took = at.since(self.began);

@@ -1,22 +1,22 @@
-//! What is watched for over several steps: failures that were not seen before, and the end of the target.
+//! Detects, over several steps, new kinds of failure and the loss of the target.
 
 use std::time::Duration;
 
 use plimsoll_record::{FailureCounts, FailureKind, FrameHead};
 
-/// A target that answers nothing, holds no connection and refuses every new one for this long is gone. Shorter absences,
+/// A target that answers no request, holds no connection and refuses every new one for this long is lost. Shorter outages,
 /// such as a restart, are failures of the requests they hit, and the run goes on.
 const GONE_AFTER: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     seen: Vec<FailureKind>,
-    /// The first frame with refusals since the target last took a connection.
+    /// The first frame with refusals since the target last accepted a connection.
     refused: Option<RefusedFrame>,
     alive_at_ns: u64,
 }
 
-/// When a frame with refusals began and ended, in nanoseconds since the run began.
+/// The start and end of a frame with refusals, in nanoseconds since the run began.
 #[derive(Debug, Clone, Copy)]
 struct RefusedFrame {
     began_ns: u64,
@@ -24,10 +24,10 @@ struct RefusedFrame {
 }
 
 impl Watch {
-    /// The kinds among `failed` that were not seen before.
+    /// Returns the kinds of failure in `failed` that did not occur before.
     ///
-    /// A request that was still unanswered when the run ended is none of them: there is nothing to be done about
-    /// it any more, and its run says why it ended.
+    /// It leaves out requests that were unanswered when the run ended: the user can do nothing about them, and the run records
+    /// why it ended.
     pub(crate) fn first_seen(&mut self, failed: &FailureCounts) -> Vec<FailureKind> {
         let kinds = failed.iter().map(|(kind, _)| kind);
         let new: Vec<FailureKind> =
@@ -36,8 +36,8 @@ impl Watch {
         new
     }
 
-    /// Takes in one frame; true once the target counts as gone. It is not by what one frame holds, which may be longer than
-    /// [`GONE_AFTER`]: a later one must have refusals too.
+    /// Adds one frame; returns true once the target counts as lost. One frame, which may be longer than [`GONE_AFTER`], is not
+    /// enough: a later one must have refusals too.
     pub(crate) fn gone(&mut self, head: &FrameHead) -> bool {
         let failed = |kind| head.counts.failed.of(kind);
         let is_refused =
@@ -58,12 +58,12 @@ impl Watch {
         began_ns >= first.ended_ns && lasts >= GONE_AFTER
     }
 
-    /// Since when every connection is refused, in nanoseconds since the run began; `None` while some are not.
+    /// The time since which every connection is refused, in nanoseconds since the run began; `None` if some are accepted.
     pub(crate) fn refused_since_ns(&self) -> Option<u64> {
         self.refused.map(|first| first.began_ns)
     }
 
-    /// The target was seen to take connections again.
+    /// Notes that the target accepts connections again.
     pub(crate) fn is_back(&mut self) {
         self.refused = None;
     }

@@ -15,10 +15,10 @@
 //!
 //! - `Queued`: a unix socket's accept queue was full; the worker connects again after a pause.
 //! - `Handshaking`: the socket is connected. Without TLS there is no handshake, and the connection is opened at once.
-//! - `Open` is idle or busy by the requests in flight ([`InFlight`]). Alongside, a closed loop's connection may be in think
-//!   time before its next request ([`ThinkTime`]); pipelined and HTTP/2 requests may be in flight meanwhile.
+//! - `Open` is idle or busy, depending on the requests in flight ([`InFlight`]). A connection of a closed loop may also be in
+//!   think time before its next request ([`ThinkTime`]); pipelined and HTTP/2 requests may be in flight meanwhile.
 //! - Closing is not a state: the socket is closed at once. Requests that may be sent again stay in flight through `Closed`
-//!   and `Connecting`, and go out first when the connection is open again.
+//!   and `Connecting`, and are sent first when the connection is open again.
 //!
 //! The worker drives it: `worker/connecting.rs` through the states, `worker/sending.rs` and `worker/receiving.rs` while it
 //! is open. A transition from a state that does not allow it is a bug and panics.
@@ -43,18 +43,18 @@ pub(crate) use in_flight::{CloseKind, ReadOutcome};
 pub(crate) use ledger::{Ledger, Shared};
 pub(crate) use stack::{Negotiated, ProtocolStack};
 
-/// What a connection is doing.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// There is no socket.
     Closed,
-    /// There is no socket, because the server's accept queue was full.
+    /// There is no socket, because the server's accept queue was full; the worker connects again later.
     Queued(Attempt),
     /// The socket is connecting.
     Connecting(Attempt),
-    /// The socket is connected since then; TLS is being negotiated.
+    /// The socket was connected at this instant; TLS is being negotiated.
     Handshaking(Attempt, Instant),
-    /// Ready for requests, or carrying them. Idle since then, if it is idle.
+    /// Ready for requests, or carrying them. The instant says since when it is idle, if it is.
     Open(Instant),
 }
 
@@ -62,12 +62,12 @@ pub(crate) enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Attempt {
     pub(crate) began: Instant,
-    /// It counts towards the limit of connections that connect at the same time: it is the connection's first, or follows
-    /// a refusal. A connection that the server closed reconnects without limit, since its responses pace it.
+    /// True if it counts towards the limit of simultaneous connection attempts: it is the connection's first, or follows a
+    /// refusal. A connection that the server closed reconnects without limit, because its responses pace it.
     pub(crate) rate_limited: bool,
     /// The server's accept queue was full at least once.
     pub(crate) queue_was_full: bool,
-    /// Local addresses that turned out to be in use.
+    /// Number of local addresses tried that were in use.
     pub(crate) addresses_in_use: u8,
 }
 
@@ -86,23 +86,23 @@ pub(crate) enum ThinkTime {
 #[derive(Debug)]
 pub(crate) struct Connection {
     state: State,
-    /// In a closed loop: when the next request was due, if that was before it could be sent.
+    /// In a closed loop: when the next request was due, if it could not be sent then.
     pub(crate) due: Option<Instant>,
     pub(crate) think_time: ThinkTime,
-    /// It is in the worker's queue of connections that have room for a request.
+    /// True if it is in the worker's queue of connections with room for a request.
     pub(crate) listed: bool,
-    /// When bytes last arrived through the layers.
+    /// When bytes last arrived through the TLS or HTTP/2 layer.
     received_at: Instant,
     stack: ProtocolStack,
     requests: InFlight,
     outgoing: Outgoing,
 }
 
-// Without requests, buffers and layers, ten thousand connections hold ten thousand of them.
+// Ten thousand connections hold this structure ten thousand times, plus requests, buffers and layers.
 const _: () = assert!(size_of::<Connection>() <= 256);
 
 impl Connection {
-    /// A closed connection, with positions of its own in the ledger.
+    /// Creates a closed connection with its own positions in the ledger.
     pub(crate) fn new(shared: &mut Shared) -> Self {
         Self {
             state: State::Closed,
@@ -131,7 +131,7 @@ impl Connection {
         matches!(self.state, State::Handshaking(..))
     }
 
-    /// The attempt to connect that is under way.
+    /// The current attempt to connect, if there is one.
     pub(crate) fn attempt(&self) -> Option<Attempt> {
         match self.state {
             State::Queued(attempt) | State::Connecting(attempt) | State::Handshaking(attempt, _) => {
@@ -161,7 +161,7 @@ impl Connection {
         self.state = State::Connecting(attempt);
     }
 
-    /// `Connecting` goes on with another local address, as the last one was in use; gives how many were.
+    /// Stays in `Connecting` and tries another local address, because the last one was in use; returns how many were.
     pub(crate) fn count_address_in_use(&mut self) -> u32 {
         let mut attempt = self.connecting();
         attempt.addresses_in_use = attempt.addresses_in_use.saturating_add(1);
@@ -176,8 +176,8 @@ impl Connection {
         attempt
     }
 
-    /// `Connecting` → `Handshaking`: the socket is connected, and the stack has begun to write to it. True if a TLS
-    /// handshake is under way; otherwise the connection is to be opened at once.
+    /// `Connecting` → `Handshaking`: the socket is connected, and the stack has begun to write to it. Returns true if a TLS
+    /// handshake is needed; otherwise the caller opens the connection at once.
     pub(crate) fn begin_handshake(&mut self, stack: ProtocolStack, now: Instant) -> bool {
         self.state = State::Handshaking(self.connecting(), now);
         self.outgoing.clear_unsent();
@@ -186,8 +186,8 @@ impl Connection {
         self.stack.is_handshaking()
     }
 
-    /// `Handshaking` → `Open`; gives when the attempt began. Requests that the last socket did not carry to a response
-    /// are still under way.
+    /// `Handshaking` → `Open`; returns when the attempt began. Requests that were not answered on the last socket are still in
+    /// flight.
     pub(crate) fn opened(&mut self, now: Instant) -> Instant {
         let State::Handshaking(attempt, _) = self.state else {
             unreachable!("opened while {:?}", self.state)
@@ -196,14 +196,14 @@ impl Connection {
         attempt.began
     }
 
-    /// Any other state → `Closed`. The socket is gone; requests in flight stay.
+    /// Any other state → `Closed`. The socket is gone; requests stay in flight.
     pub(crate) fn close(&mut self) {
         assert!(self.state != State::Closed, "closed twice");
         self.state = State::Closed;
         self.outgoing.discard();
     }
 
-    /// `Open`: no request is to be sent now.
+    /// `Open`: marks the connection as idle from `now`.
     pub(crate) fn rest(&mut self, now: Instant) {
         debug_assert!(self.is_open(), "idle while {:?}", self.state);
         self.state = State::Open(now);
@@ -222,7 +222,7 @@ impl Connection {
         self.requests.len()
     }
 
-    /// True if at least one response came over the present socket.
+    /// True if at least one response came over the current socket.
     pub(crate) fn answered_before(&self) -> bool {
         self.requests.answered_before
     }
@@ -243,18 +243,18 @@ impl Connection {
         self.stack.peer_closed()
     }
 
-    /// True if the server said, before it got any request, that it will answer none.
+    /// True if the server has sent GOAWAY and no request is in flight.
     pub(crate) fn is_turned_away(&self) -> bool {
         self.requests.is_empty() && self.stack.h2().is_some_and(|h2| h2.going_away().is_some())
     }
 
-    /// True if an open connection carries no request, because the server allows none at all.
+    /// True if an open connection carries no request because the server allows no streams.
     pub(crate) fn is_barred(&self) -> bool {
         let none_allowed = || self.stack.h2().is_some_and(|h2| h2.server_streams() == 0);
         self.is_open() && self.requests.is_empty() && none_allowed()
     }
 
-    /// Bytes to come that need not be seen: the rest of a body.
+    /// Number of bytes to come that may be discarded unseen: the rest of a body.
     #[inline]
     pub(crate) fn discardable_bytes(&self, ledger: &Ledger) -> u64 {
         if self.is_layered() || ledger.inspector.wants_bytes() {
@@ -264,7 +264,7 @@ impl Connection {
         }
     }
 
-    /// Bytes of a TLS handshake arrived: what was negotiated, once that is known.
+    /// Reads bytes of a TLS handshake; returns the negotiated values once they are known.
     pub(crate) fn read_handshake(
         &mut self,
         bytes: &mut [u8],
@@ -274,7 +274,7 @@ impl Connection {
         let Self { stack, requests, outgoing, .. } = self;
         let mut outcome = ReadOutcome::Incomplete;
         let read = stack.read(bytes, |h2, plain, out| {
-            // An HTTP/2 server may send its settings at once.
+            // An HTTP/2 server may send its settings together with the end of the handshake.
             if let Some(h2) = h2 {
                 outcome = outcome.then(|| requests.read_h2(h2, (plain, out), now, shared));
             }
@@ -293,7 +293,7 @@ impl Connection {
         }
     }
 
-    /// Bytes of responses arrived.
+    /// Reads bytes of responses.
     #[inline]
     pub(crate) fn read(&mut self, bytes: &mut [u8], now: Instant, shared: &mut Shared) -> ReadOutcome {
         if self.stack.is_plain() {
@@ -323,14 +323,14 @@ impl Connection {
         }
     }
 
-    /// Bytes of a body arrived and were discarded.
+    /// Accounts for bytes of a body that arrived and were discarded.
     pub(crate) fn skip(&mut self, count: u64, now: Instant, shared: &mut Shared) -> ReadOutcome {
         self.requests.skip(count, self.outgoing.is_sending(), now, &mut shared.ledger)
     }
 
-    /// Sends again what the server refused, after this many other requests have `ended`. Each of those has left its stream
-    /// to a refused one; if no stream is in use, all refused requests go out. A connection that takes no more requests is
-    /// retired once it carries none.
+    /// Sends refused requests again, after `ended` other requests have ended, one for each stream that became free. If no
+    /// stream is in use, sends all refused requests. A connection that takes no more requests is retired once it carries
+    /// none.
     pub(crate) fn resend_refused(
         &mut self,
         ended: u16,
@@ -352,7 +352,7 @@ impl Connection {
         None
     }
 
-    /// Sends again the request that was refused first, unless it was refused too often.
+    /// Sends the request again that was refused first, unless it was refused too often.
     fn resend_first_refused(&mut self, now: Instant, shared: &mut Shared) {
         let Some(&entry) = self.requests.refused().first() else { return };
         let Some(index) = self.requests.index_of(entry) else { return };
@@ -365,8 +365,8 @@ impl Connection {
         }
     }
 
-    /// The peer ended the connection: settles the requests in flight. Those that may be sent again stay. False if there
-    /// were none.
+    /// The peer ended the connection: settles the requests in flight. Requests that may be sent again stay. Returns false if
+    /// none were in flight.
     pub(crate) fn settle_close(&mut self, close: CloseKind, now: Instant, shared: &mut Shared) -> bool {
         if self.requests.is_empty() {
             return false;
@@ -380,8 +380,8 @@ impl Connection {
         true
     }
 
-    /// The requests in flight got no response, because the server ended the connection or it failed as this kind. If the
-    /// server closed it between two requests, those that may be sent again stay.
+    /// Settles requests in flight that got no response, because the server ended the connection or because it failed as `kind`.
+    /// If the server closed it between two requests, the requests that may be sent again stay.
     pub(crate) fn settle_unanswered(
         &mut self,
         kind: FailureKind,
@@ -391,29 +391,29 @@ impl Connection {
         self.requests.settle_unanswered(kind, between_requests, ledger);
     }
 
-    /// The oldest request failed.
+    /// Fails the oldest request.
     pub(crate) fn fail_oldest(&mut self, kind: FailureKind, ledger: &mut Ledger) {
         self.requests.fail(0, kind, ledger);
     }
 
-    /// All requests failed.
+    /// Fails all requests.
     pub(crate) fn fail_all(&mut self, kind: FailureKind, ledger: &mut Ledger) {
         self.requests.fail_all(kind, ledger);
     }
 
-    /// When the oldest request was sent; `None` if none is under way.
+    /// When the oldest request was sent; `None` if none is in flight.
     pub(crate) fn oldest_sent(&self, ledger: &Ledger) -> Option<Instant> {
         (!self.requests.is_empty()).then(|| self.requests.request(0, ledger).sent)
     }
 
-    /// Gives all requests up at their present age.
+    /// Gives up all requests; they are recorded at their current age.
     pub(crate) fn give_up_all(&mut self, kind: FailureKind, now: Instant, ledger: &mut Ledger) {
         while !self.requests.is_empty() {
             self.requests.give_up_oldest(kind, now, ledger);
         }
     }
 
-    /// Gives the oldest request up and cancels its stream; other streams go on.
+    /// Gives up the oldest request and cancels its stream; other streams continue.
     pub(crate) fn cancel_oldest(&mut self, now: Instant, shared: &mut Shared) {
         let refused = self.requests.is_refused(0);
         let kind = if refused { FailureKind::H2Refused } else { FailureKind::TimedOut };

@@ -11,18 +11,18 @@ use plimsoll_units::Instant;
 use crate::failure::tls_failure;
 use crate::requests::SourceFault;
 
-/// How the first connection of a step went. A step of one connection and no request shows with it what a target is like.
+/// How the first connection of a step went. A step with one connection and no request uses it to examine a target.
 #[derive(Debug)]
 pub struct FirstConnection {
     /// What the first TLS handshake agreed on.
     pub established: OnceLock<Established>,
-    /// The first failure of TLS, in a handshake or later: TLS 1.3 refuses a client's certificate after it.
+    /// The first TLS failure. It may come after the handshake: TLS 1.3 rejects a client's certificate only then.
     pub tls_failure: OnceLock<TlsFailure>,
     /// Set once a server has spoken HTTP/2.
     pub http2: OnceLock<()>,
-    /// How the first connection failed that carried no request.
+    /// Failure kind of the first connection that failed without carrying a request.
     pub broken: OnceLock<FailureKind>,
-    /// How many requests a server of HTTP/2 last allowed on one connection at a time.
+    /// The latest limit of an HTTP/2 server on concurrent requests of one connection.
     streams_max: AtomicU32,
 }
 
@@ -39,8 +39,7 @@ impl Default for FirstConnection {
 }
 
 impl FirstConnection {
-    /// How many requests a server of HTTP/2 allows on one connection at a time; `u32::MAX` if it sets no limit, or has not
-    /// said yet.
+    /// The limit of an HTTP/2 server on concurrent requests of one connection; `u32::MAX` if it has announced none.
     pub fn streams_max(&self) -> u32 {
         self.streams_max.load(Ordering::Relaxed)
     }
@@ -49,23 +48,23 @@ impl FirstConnection {
         self.streams_max.store(streams_max, Ordering::Relaxed);
     }
 
-    /// Keeps a failure of TLS, if it is the first; gives its name.
+    /// Keeps the first TLS failure; returns its kind.
     pub(crate) fn tls_failed(&self, failure: TlsFailure) -> FailureKind {
         let kind = tls_failure(&failure);
         self.tls_failure.get_or_init(|| failure);
         kind
     }
 
-    /// Keeps how a connection without a request failed, if it is the first.
+    /// Keeps the first failure of a connection without a request.
     pub(crate) fn broke(&self, kind: FailureKind) {
         self.broken.get_or_init(|| kind);
     }
 }
 
-/// When the load ends, and when waiting for its last responses ends. Both only move earlier.
+/// The instants at which the load and the drain end. Both only move earlier.
 #[derive(Debug)]
 pub(crate) struct Control {
-    /// Requests that may still be sent; `None` if their number is not limited.
+    /// Number of requests that may still be sent; `None` if it is not limited.
     left: Option<AtomicU64>,
     first: Arc<FirstConnection>,
     /// Why a worker could not generate its requests.
@@ -76,8 +75,8 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// The load ends at `load_ends`; workers wait at most `drain` for what is under way then. At most `requests_max` requests
-    /// are sent.
+    /// The load ends at `load_ends`. Workers then wait at most `drain` for the requests in flight. At most `requests_max`
+    /// requests are sent.
     pub(crate) fn new(load_ends: Instant, drain: Duration, requests_max: Option<u64>) -> Self {
         let drain_ends = load_ends + drain;
         Self {
@@ -90,7 +89,6 @@ impl Control {
         }
     }
 
-    /// How the first connection went.
     pub(crate) fn first(&self) -> &Arc<FirstConnection> {
         &self.first
     }
@@ -103,7 +101,7 @@ impl Control {
         Instant::from_nanos(self.drain_ends_ns.load(Ordering::Relaxed))
     }
 
-    /// Takes `count` of the requests that may still be sent. If fewer are left, takes none and ends the load.
+    /// Takes `count` of the requests that may still be sent. If fewer are left, takes none, ends the load and returns false.
     #[inline]
     pub(crate) fn claim_or_end(&self, count: u64, now: Instant) -> bool {
         let Some(left) = &self.left else { return true };
@@ -115,7 +113,7 @@ impl Control {
         claimed
     }
 
-    /// A worker could not generate its requests. The first fault is kept.
+    /// Keeps the first reason why a worker could not generate its requests.
     pub(crate) fn report_fault(&self, fault: SourceFault) {
         self.fault.get_or_init(|| fault);
     }
@@ -124,13 +122,13 @@ impl Control {
         self.fault.get()
     }
 
-    /// Ends the load at `at`, unless it ends before; workers still wait for what is under way.
+    /// Ends the load at `at`, unless it ends earlier; workers still wait for the requests in flight.
     pub(crate) fn end_load(&self, at: Instant) {
         self.load_ends_ns.fetch_min(at.as_nanos(), Ordering::Relaxed);
         self.end_drain(at + self.drain);
     }
 
-    /// Ends the waiting at `at`, and with it the load.
+    /// Ends the drain at `at`, and with it the load.
     pub(crate) fn end_drain(&self, at: Instant) {
         self.drain_ends_ns.fetch_min(at.as_nanos(), Ordering::Relaxed);
         self.load_ends_ns.fetch_min(at.as_nanos(), Ordering::Relaxed);

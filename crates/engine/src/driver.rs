@@ -18,7 +18,7 @@ pub(crate) struct Event {
     pub(crate) slot: usize,
     pub(crate) readable: bool,
     pub(crate) writable: bool,
-    /// The peer has closed. Read until the end comes, because no other event will announce it.
+    /// The peer has closed. Read up to the end of the stream, because no other event announces it.
     pub(crate) closing: bool,
 }
 
@@ -31,33 +31,34 @@ pub(crate) enum Payload<'a> {
     Borrowed(&'a [u8]),
 }
 
-/// What a receive gave, and whether the socket may hold more.
+/// The result of a receive. `more` says whether the socket may hold more bytes.
 #[derive(Debug)]
 pub(crate) enum Received<'a> {
-    /// Bytes; none if the peer has closed. The caller may change them in place.
+    /// Received bytes; empty if the peer has closed. The caller may change them in place.
     Bytes { bytes: &'a mut [u8], more: bool },
-    /// This many bytes arrived and were discarded unseen.
+    /// This many bytes arrived and were discarded without being copied.
     Discarded { count: u64, more: bool },
 }
 
 /// Moves bytes for one worker.
 pub(crate) trait Driver {
-    /// Begins to connect. The slot becomes writable when connecting has succeeded or failed.
+    /// Begins to connect. The slot becomes writable when the attempt has succeeded or failed.
     fn open(&mut self, slot: usize, route: &Route) -> io::Result<()>;
-    /// Whether connecting succeeded.
+    /// Returns `Ok` if the attempt to connect succeeded, otherwise its error.
     fn connected(&self, slot: usize) -> io::Result<()>;
-    /// Sends what the system takes now, possibly nothing. The slot becomes writable when the system takes more.
+    /// Sends as many bytes as the socket accepts now, possibly none, and returns their number. The slot becomes writable when
+    /// the socket accepts more.
     fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize>;
-    /// Sends the last bytes of a slot that is about to be closed, as far as the system takes them at once.
+    /// Sends the last bytes of a slot that is about to be closed, as many as the socket accepts at once.
     fn send_last(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
         self.send(slot, payload)
     }
-    /// Receives what has arrived. The caller does not need to see the next `discardable_bytes` of it.
+    /// Receives bytes that have arrived. The driver may discard the next `discardable_bytes` of them.
     fn receive(&mut self, slot: usize, discardable_bytes: u64) -> io::Result<Received<'_>>;
     /// Closes the slot. Events of its old socket are dropped.
     fn close(&mut self, slot: usize);
-    /// Waits for events, at most this long; gives the instant at which the wait ended.
+    /// Waits for events, at most `longest`; returns the instant at which the wait ended.
     fn wait<C: Clock>(&mut self, longest: Duration, clock: &C) -> io::Result<Instant>;
-    /// The next event of the last wait.
+    /// Returns the next event of the last wait.
     fn next_event(&mut self) -> Option<Event>;
 }

@@ -1,4 +1,4 @@
-//! The kinds of failures that errors of the system, of HTTP and of TLS count as.
+//! Maps errors of the system, of HTTP and of TLS to kinds of failures.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use plimsoll_http::{Malformed, h2};
 use plimsoll_record::FailureKind;
 use plimsoll_tls::{TlsFailure, TlsFailureKind};
 
-/// The failure that an error of connecting counts as.
+/// Returns the failure kind of a connect error.
 pub fn connect_failure(error: &io::Error) -> FailureKind {
     use io::ErrorKind as Kind;
     match error.kind() {
@@ -25,7 +25,7 @@ pub fn connect_failure(error: &io::Error) -> FailureKind {
     }
 }
 
-/// The failure that a malformed response counts as.
+/// Returns the failure kind of a malformed response.
 pub fn malformed_failure(malformed: Malformed) -> FailureKind {
     match malformed {
         Malformed::Head => FailureKind::MalformedHead,
@@ -38,7 +38,7 @@ pub fn malformed_failure(malformed: Malformed) -> FailureKind {
     }
 }
 
-/// The failure of all requests on a connection whose server broke HTTP/2.
+/// Returns the failure kind of all requests on a connection whose server violated HTTP/2.
 pub(crate) fn broken_failure(broken: h2::Broken) -> FailureKind {
     use h2::Broken;
     match broken {
@@ -56,7 +56,7 @@ pub(crate) fn broken_failure(broken: h2::Broken) -> FailureKind {
     }
 }
 
-/// The failure of one request whose response broke HTTP/2.
+/// Returns the failure kind of one request whose response violated HTTP/2.
 pub(crate) fn stream_failure(malformed: h2::Malformed) -> FailureKind {
     match malformed {
         h2::Malformed::Head => FailureKind::H2Head,
@@ -65,7 +65,7 @@ pub(crate) fn stream_failure(malformed: h2::Malformed) -> FailureKind {
     }
 }
 
-/// The failure that an error of TLS counts as.
+/// Returns the failure kind of a TLS error.
 pub fn tls_failure(failure: &TlsFailure) -> FailureKind {
     match failure.kind() {
         TlsFailureKind::Certificate => FailureKind::TlsCertificate,

@@ -1,7 +1,7 @@
-//! A worker's counts and histograms, and their way to the conductor.
+//! Records a worker's counts and histograms, and hands them over to the conductor.
 //!
-//! The worker fills one frame while the last one is with the conductor. Neither side waits for the other: if the conductor
-//! has not returned the last frame, or has no room for this one, this one goes on and covers the next interval too.
+//! The worker fills one frame while the conductor reads the last one. Neither side waits for the other: if the conductor has
+//! not returned the last frame, or has no room for the current one, the current frame continues and covers the next interval.
 
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
 
@@ -16,19 +16,19 @@ use plimsoll_units::{Instant, best_effort};
 use crate::requests::CheckResult;
 use crate::slowest::{FrameTraces, StepTraces};
 
-/// A gap shorter than this between what a worker does and what it should do is the scheduler's.
+/// A worker that runs late by less than this was delayed by the scheduler, which is counted separately.
 const MIN_STALL_NS: u64 = 100_000_000;
 
-/// The counts and histograms of one request of the plan in one interval.
+/// Counts and histograms of one request of the plan in one interval.
 #[derive(Debug)]
 struct LiveRequest {
     counts: Counts,
     latency: Histogram,
-    /// The latencies of those that ended without success.
+    /// Latencies of requests that ended without success.
     unsuccessful: Histogram,
     service: Histogram,
-    /// True once a service time differed from the latency of its request. Until then `service` is empty: in a closed loop the
-    /// two are almost always equal, and equal ones are recorded and kept once.
+    /// True once a service time differed from the latency of its request. Until then `service` stays empty and `latency` holds
+    /// both: in a closed loop the two are almost always equal.
     service_differs: bool,
 }
 
@@ -60,7 +60,7 @@ impl LiveRequest {
         self.unsuccessful.saturating_record_n(latency_ns, requests);
     }
 
-    /// From here on service times are recorded separately; those so far equal the latencies so far.
+    /// Begins to record service times separately. All service times so far equal their latencies.
     fn separate_service(&mut self) {
         if !self.service_differs {
             self.service_differs = true;
@@ -79,17 +79,17 @@ impl LiveRequest {
     }
 }
 
-/// Empties a histogram. The memory of an empty one may never have been touched, and stays so.
+/// Empties a histogram. It does not write to an empty one, whose memory may never have been touched.
 fn clear(histogram: &mut Histogram) {
     if !histogram.is_empty() {
         histogram.reset();
     }
 }
 
-/// A frame being filled: all requests of the plan, and what belongs to the worker as a whole.
+/// A frame being filled: the records of all requests of the plan and of the worker as a whole.
 #[derive(Debug)]
 pub(crate) struct LiveFrame {
-    /// What all frames made of this one have in common, and the worker's gauges; its counts stay empty.
+    /// The fields that all frames made from this one share, and the worker's gauges; its counts stay empty.
     pub(crate) head: FrameHead,
     requests: Box<[LiveRequest]>,
     send_lag: Histogram,
@@ -99,7 +99,7 @@ pub(crate) struct LiveFrame {
 }
 
 impl LiveFrame {
-    /// An empty frame for this many requests of the plan.
+    /// Creates an empty frame for `requests` requests of the plan.
     pub(crate) fn new(step: u32, worker: u32, requests: u16) -> Box<Self> {
         let head = FrameHead {
             step,
@@ -127,7 +127,7 @@ impl LiveFrame {
         })
     }
 
-    /// The frames in the form in which they are stored, the worker's own first.
+    /// Returns the frames in the form in which they are stored, the frame of the worker as a whole first.
     pub(crate) fn seal(&self) -> impl Iterator<Item = Frame> {
         let counted = |(request, live): &(u16, &LiveRequest)| *request == 0 || !live.counts.is_empty();
         (0..).zip(&self.requests).filter(counted).map(|(request, live)| self.seal_request(request, live))
@@ -169,11 +169,11 @@ impl LiveFrame {
 pub(crate) struct FrameChannel {
     /// Takes full frames to the conductor.
     pub(crate) full: SyncSender<Box<LiveFrame>>,
-    /// Brings them back to be filled again.
+    /// Returns frames from the conductor, to be filled again.
     pub(crate) empty: Receiver<Box<LiveFrame>>,
 }
 
-/// What a worker has under way at the end of a frame.
+/// The state of a worker at the end of a frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Gauges {
     pub(crate) in_flight: u64,
@@ -204,7 +204,7 @@ impl Completed {
     }
 }
 
-/// Records what happens in a worker, frame by frame.
+/// Records the events of a worker, frame by frame.
 pub(crate) struct FrameRecorder {
     frame: Box<LiveFrame>,
     channel: FrameChannel,
@@ -213,13 +213,13 @@ pub(crate) struct FrameRecorder {
     cpu: ThreadTime,
     /// Time since the frame began in which the worker should have run and did not.
     stalled_ns: u64,
-    /// For how long the machine had been suspended when the frame began.
+    /// Total time that the machine had been suspended when the frame began.
     suspended_ns: u64,
     interval: u32,
 }
 
 impl FrameRecorder {
-    /// A recorder of one worker for this many requests of the plan.
+    /// Creates the recorder of one worker for `requests` requests of the plan.
     pub(crate) fn new(
         step: u32,
         shard: Shard,
@@ -240,32 +240,32 @@ impl FrameRecorder {
         }
     }
 
-    /// The first frame begins. Called on the worker's own thread, whose CPU time is counted from here.
+    /// Begins the first frame. Must be called on the worker's own thread, because it starts the measurement of its CPU time.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.frame.head.began_ns = now.nanos_since(self.origin);
         self.cpu = thread_time();
     }
 
-    /// The counts of the request with this index in the plan. What belongs to no request is counted at the first.
+    /// Counts of the request with index `request` in the plan. Counts of the worker as a whole go to the request with index 0.
     #[inline]
     pub(crate) fn counts(&mut self, request: u16) -> &mut Counts {
         &mut self.frame.requests[usize::from(request)].counts
     }
 
-    /// A connection was ready for its first request this long after it began to connect.
+    /// Records that a connection was ready for its first request, `connect_ns` after it began to connect.
     pub(crate) fn connected(&mut self, connect_ns: u64) {
         self.counts(0).connects += 1;
         self.frame.connect.saturating_record(connect_ns);
     }
 
-    /// A TLS handshake ended this long after the socket was connected.
+    /// Records that a TLS handshake ended, `handshake_ns` after the socket was connected.
     pub(crate) fn secured(&mut self, handshake_ns: u64, resumed: bool) {
         self.counts(0).handshakes += 1;
         self.counts(0).resumed += u64::from(resumed);
         self.frame.handshake.saturating_record(handshake_ns);
     }
 
-    /// A response was complete.
+    /// Records a complete response.
     #[inline]
     pub(crate) fn completed(&mut self, request: u16, completed: Completed) {
         let Completed { status, check, latency_ns, service_ns } = completed;
@@ -283,7 +283,7 @@ impl FrameRecorder {
         live.ended_after(latency_ns, service_ns);
     }
 
-    /// A request failed, or was given up, this long after it was due and after it was sent.
+    /// Records the times of a request that failed or was given up.
     #[inline]
     pub(crate) fn ended_after(&mut self, request: u16, latency_ns: u64, service_ns: u64) {
         let live = &mut self.frame.requests[usize::from(request)];
@@ -291,7 +291,7 @@ impl FrameRecorder {
         live.ended_after(latency_ns, service_ns);
     }
 
-    /// This many requests were given up this long after they were due, before they could be sent.
+    /// Records `requests` requests that were given up before they were sent, `latency_ns` after they were due.
     pub(crate) fn never_sent_after(&mut self, request: u16, latency_ns: u64, requests: u64) {
         self.frame.requests[usize::from(request)].never_sent_after(latency_ns, requests);
     }
@@ -305,18 +305,18 @@ impl FrameRecorder {
         self.counts(request).failed.add(kind, count);
     }
 
-    /// This instant in nanoseconds since the run began.
+    /// Converts an instant to nanoseconds since the run began.
     pub(crate) fn since_origin(&self, instant: Instant) -> u64 {
         instant.nanos_since(self.origin)
     }
 
-    /// A request that carried a trace id has ended.
+    /// Records a request that carried a trace id and has ended.
     pub(crate) fn traced(&mut self, trace: Trace) {
         self.traces.add(trace, &mut self.frame.traces);
     }
 
-    /// The worker should have gone on this long ago, or its turn took this long. Short delays are the scheduler's, which
-    /// has a count of its own.
+    /// Records that the worker woke up late by `late_ns`, or that its turn took that long. Short delays come from the scheduler,
+    /// which has a count of its own.
     #[inline]
     pub(crate) fn late_by(&mut self, late_ns: u64) {
         if late_ns >= MIN_STALL_NS {
@@ -325,7 +325,7 @@ impl FrameRecorder {
     }
 
     /// Ends the frame, which covers the intervals up to `next_interval`, and hands it over if that is possible without
-    /// waiting; true if it was.
+    /// waiting. Returns true if it was handed over.
     pub(crate) fn hand_over(
         &mut self,
         now: Instant,
@@ -341,8 +341,8 @@ impl FrameRecorder {
                 self.open_frame(now, next_interval);
                 true
             }
-            // A worker has at most one frame under way, and the channel has room for it: only a conductor that has ended
-            // refuses.
+            // At most one frame of a worker is with the conductor, and the channel has room for it. So this fails only if the
+            // conductor has ended.
             Err(TrySendError::Full(frame) | TrySendError::Disconnected(frame)) => {
                 self.frame = frame;
                 false
@@ -350,7 +350,7 @@ impl FrameRecorder {
         }
     }
 
-    /// Hands over the last frame. It may wait, as the load is over.
+    /// Hands over the last frame. May wait, because the load is over.
     pub(crate) fn finish(mut self, now: Instant, phase: Phase, gauges: Gauges) {
         self.close_frame(now, phase, gauges);
         best_effort(self.channel.full.send(self.frame), "the conductor has ended, and nothing reads frames");
@@ -368,10 +368,10 @@ impl FrameRecorder {
         let user_ns = cpu.user_ns.saturating_sub(self.cpu.user_ns);
         let system_ns = cpu.system_ns.saturating_sub(self.cpu.system_ns);
         let starved_ns = cpu.starved_ns.saturating_sub(self.cpu.starved_ns);
-        // A long turn may have been long work.
+        // A long turn may have been busy: only the time without CPU use counts as stalled.
         let idle_ns = (head.ended_ns - head.began_ns).saturating_sub(user_ns + system_ns + starved_ns);
         let mut stalled_ns = std::mem::take(&mut self.stalled_ns).min(idle_ns);
-        // The worker's clock stood still meanwhile.
+        // The worker's clock does not advance while the machine is suspended.
         let away_ns = suspended_ns.saturating_sub(self.suspended_ns);
         stalled_ns += if away_ns >= MIN_STALL_NS { away_ns } else { 0 };
         self.suspended_ns = suspended_ns;

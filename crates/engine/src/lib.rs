@@ -1,11 +1,11 @@
 //! The load engine: workers that make the load of one step and hand over what they recorded.
 //!
-//! A worker is one thread that owns its connections, buffers and histograms and shares only two deadlines with others. It
-//! runs one loop: wait for the system, advance the connections that became ready, send what is due, hand over the frame when
-//! its interval is over. After the warm-up the loop does not allocate, lock or write text.
+//! A worker is one thread that owns its connections, buffers and histograms. It shares only two deadlines with other
+//! threads. Its loop waits for events, advances the connections that became ready, sends the requests that are due and
+//! hands over the frame at the end of its interval. After the warm-up the loop does not allocate, lock or format text.
 //!
-//! The parts, from pure to impure: `schedule` says when a request is due, `route` from where to where a connection goes,
-//! `connection` what a connection's bytes mean, `driver` moves bytes, `worker` puts them together.
+//! The modules, from pure to impure: `schedule` decides when a request is due, `route` chooses the addresses of a
+//! connection, `connection` is the state machine of one connection, `driver` moves bytes, `worker` connects them.
 
 mod connection;
 mod control;

@@ -1,4 +1,4 @@
-//! The requests of a step: the same each time, or generated one by one by a source for each worker.
+//! The requests of a step: one fixed request, or requests generated one by one by a source for each worker.
 
 use std::io;
 use std::sync::Arc;
@@ -8,32 +8,32 @@ use plimsoll_http::{Expect, Field, asks_to_close};
 use plimsoll_plan::Shard;
 use plimsoll_record::TraceId;
 
-/// What the engine has to know about a request besides its bytes.
+/// Properties of a request that the engine needs besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestMeta {
-    /// Which of the plan's requests it is.
+    /// Index of the request in the plan.
     pub request: u16,
     /// How its response is framed.
     pub expect: Expect,
-    /// It may be sent again if the server closed the connection before any response (RFC 9110, section 9.2.2).
+    /// True if it may be sent again after the server closed the connection before any response (RFC 9110, section 9.2.2).
     pub idempotent: bool,
-    /// It asks for the connection to be closed after its response. Nothing may be sent on the connection then, whether the
-    /// server closes it or not (RFC 9112, section 9.6).
+    /// True if it asks to close the connection after its response. Nothing may be sent on the connection after it, whether
+    /// the server closes it or not (RFC 9112, section 9.6).
     pub closes: bool,
-    /// Of its bytes, those of the head; the body follows. Only HTTP/2 needs it, where the head is a header block.
+    /// Length of the head, which the body follows. Only HTTP/2 needs it; there the head is a header block.
     pub head_bytes: u32,
-    /// The number of the trace that it carries, from 1; 0 if it carries none. Its source knows the id.
+    /// The number of the trace that it carries, from 1; 0 if it carries none. Its source maps the number to an id.
     pub trace: u32,
 }
 
 impl RequestMeta {
-    /// What is to be known of a request of this method as it goes over the wire in HTTP/1.1, the plan's first.
+    /// Properties of an HTTP/1.1 request with this method and these bytes; index 0 in the plan.
     #[must_use]
     pub fn for_text(method: &str, text: &[u8]) -> Self {
         Self { closes: text_asks_to_close(text), ..Self::for_method(method) }
     }
 
-    /// What is to be known of one request of this method, the plan's first.
+    /// Properties of a request with this method; index 0 in the plan.
     #[must_use]
     pub fn for_method(method: &str) -> Self {
         let idempotent = matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE");
@@ -42,7 +42,7 @@ impl RequestMeta {
     }
 }
 
-/// True if the head of a request has a `Connection` field that asks to close.
+/// True if the request's head has a `Connection` field with the option `close`.
 fn text_asks_to_close(text: &[u8]) -> bool {
     const NAME: &[u8] = b"connection:";
     let lines = text.split(|byte| *byte == b'\n').skip(1);
@@ -53,17 +53,16 @@ fn text_asks_to_close(text: &[u8]) -> bool {
         .any(|line| asks_to_close(&line[NAME.len()..]))
 }
 
-/// One request that is the same each time.
+/// One request that is sent unchanged each time.
 #[derive(Debug, Clone)]
 pub struct FixedRequest {
-    /// The request as it goes over the wire; for HTTP/2 its header block and then its body.
+    /// The bytes on the wire; for HTTP/2 the header block followed by the body.
     pub bytes: Arc<[u8]>,
-    /// What to know about it.
     pub meta: RequestMeta,
 }
 
 impl FixedRequest {
-    /// A request of this method, complete as it goes over the wire in HTTP/1.1.
+    /// Creates a request from its method and its complete HTTP/1.1 bytes.
     #[must_use]
     pub fn new(bytes: Vec<u8>, method: &str) -> Self {
         let meta = RequestMeta::for_text(method, &bytes);
@@ -74,7 +73,7 @@ impl FixedRequest {
 /// The requests of a step.
 #[derive(Clone)]
 pub enum Traffic {
-    /// The same each time. The driver has its bytes beforehand, so generating it costs nothing.
+    /// The same request each time. The driver gets its bytes in advance, so generating it costs nothing.
     Fixed(FixedRequest),
     /// Generated one by one.
     Generated(Arc<dyn SourceFactory>),
@@ -89,43 +88,43 @@ impl std::fmt::Debug for Traffic {
     }
 }
 
-/// A complete response, as a source inspects it.
+/// A complete response, as a source sees it.
 #[derive(Debug)]
 pub struct ResponseView<'a> {
-    /// From 200 to 999: an interim response is not complete.
+    /// Status code, from 200 to 999: interim responses are not passed on.
     pub status: u16,
-    /// The header fields in the order of their arrival; none unless the interest is [`ResponseInterest::Full`].
+    /// The header fields in the order of arrival; empty unless the interest is [`ResponseInterest::Full`].
     pub fields: &'a [Field<'a>],
-    /// The body without its framing, cut off at [`MAX_KEPT_BODY_BYTES`]; earlier if the framing of tiny chunks takes the room.
+    /// The body without its framing, cut off at [`MAX_KEPT_BODY_BYTES`], or earlier if tiny chunks fill the buffer with framing.
     pub body: &'a [u8],
     /// The body's full length.
     pub body_bytes: u64,
-    /// The server keeps the connection for further requests.
+    /// True if the server keeps the connection open for further requests.
     pub keep_alive: bool,
 }
 
-/// The most bytes of a body that are kept for inspection.
+/// Maximum length of a body that is kept for inspection.
 pub const MAX_KEPT_BODY_BYTES: usize = 1024 * 1024;
 
-/// How much of each response a source inspects.
+/// The parts of each response that a source inspects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResponseInterest {
     /// Nothing: bodies may be discarded unseen.
     None,
-    /// Status and length. Bodies may be discarded all the same.
+    /// Status and length. Bodies may be discarded unseen.
     Outcome,
     /// Everything: fields and bodies are kept.
     Full,
 }
 
-/// What a source found when it checked a response.
+/// The result of checking a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckResult {
-    /// It checked nothing: the status decides.
+    /// Nothing was checked: the status decides.
     ByStatus,
     /// The response is right, whatever its status.
     Passed,
-    /// The response fails checks: bit `n` stands for the check with index `n` in the plan.
+    /// The response failed checks: bit `n` stands for the check with index `n` in the plan.
     Failed(u32),
 }
 
@@ -142,13 +141,13 @@ pub trait RequestSource: Send {
     /// When it cannot be generated. The worker's load ends then.
     fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault>;
 
-    /// How many requests one call of [`RequestSource::write`] appends. They are sent together, and the next ones when
+    /// How many requests one call of [`RequestSource::write`] appends. They are sent together; the next batch follows when
     /// all of them are answered.
     fn batch(&self) -> u16 {
         1
     }
 
-    /// The think time of a connection before its next request; called before each.
+    /// Returns the think time of a connection before its next request. Called once for each request.
     ///
     /// # Errors
     /// When it cannot be determined. The worker's load ends then.
@@ -156,24 +155,24 @@ pub trait RequestSource: Send {
         Ok(Duration::ZERO)
     }
 
-    /// How much of each response it inspects.
+    /// The parts of each response that it inspects.
     fn interest(&self) -> ResponseInterest {
         ResponseInterest::None
     }
 
-    /// Inspects the response to the plan's request of this index. Called unless the interest is
+    /// Inspects the response to the request with index `request` in the plan. Called unless the interest is
     /// [`ResponseInterest::None`].
     ///
     /// # Errors
     /// When inspecting itself fails. The worker's load ends then; a wrong response is a [`CheckResult`].
     fn inspect(&mut self, request: u16, response: &ResponseView<'_>) -> Result<CheckResult, SourceFault>;
 
-    /// The id of the trace with this number; `None` if its requests carry none.
+    /// Returns the id of the trace with this number; `None` if its requests carry no traces.
     fn trace_id(&self, _number: u32) -> Option<TraceId> {
         None
     }
 
-    /// True once it generates no more requests.
+    /// True once it will generate no more requests.
     fn stopped(&self) -> bool {
         false
     }
@@ -181,7 +180,7 @@ pub trait RequestSource: Send {
 
 /// Creates the sources of a step, one for each worker.
 pub trait SourceFactory: Send + Sync {
-    /// The source of this worker.
+    /// Creates the source of one worker.
     ///
     /// # Errors
     /// When it cannot be created.
@@ -194,7 +193,7 @@ pub(crate) enum Requests {
     Generated(Box<dyn RequestSource>),
 }
 
-/// The requests of one worker, and whether there are more.
+/// The source of one worker, with its state.
 pub(crate) struct Source {
     pub(crate) requests: Requests,
     batch: u16,
@@ -203,7 +202,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The source of a worker.
+    /// Creates the source of one worker.
     pub(crate) fn new(traffic: &Traffic, shard: Shard) -> io::Result<Self> {
         let requests = match traffic {
             Traffic::Fixed(request) => Requests::Fixed(request.clone()),
@@ -238,13 +237,13 @@ impl Source {
         self.batch
     }
 
-    /// It generates no more requests, because it is done or because it failed.
+    /// True if it generates no more requests, because it is done or because it failed.
     #[inline]
     pub(crate) fn stopped(&self) -> bool {
         self.stopped
     }
 
-    /// The next request, appended to `out` unless it is fixed; `None` if there are no more.
+    /// Returns the next request and appends its bytes to `out` unless it is fixed; `None` if there are no more.
     #[inline]
     pub(crate) fn write(&mut self, out: &mut Vec<u8>) -> Option<RequestMeta> {
         match &mut self.requests {
@@ -277,7 +276,7 @@ impl Source {
         self.note(result).unwrap_or(CheckResult::ByStatus)
     }
 
-    /// Notes after a call of a generating source whether it has failed or stopped.
+    /// Updates the state after a call of a generating source: failed or stopped.
     fn note<T>(&mut self, result: Result<T, SourceFault>) -> Option<T> {
         if let Requests::Generated(source) = &self.requests {
             self.stopped |= source.stopped() || result.is_err();
@@ -291,7 +290,7 @@ impl Source {
         }
     }
 
-    /// Why it failed, if it did.
+    /// Why the source failed; `None` if it did not.
     pub(crate) fn into_fault(self) -> Option<SourceFault> {
         self.fault
     }

@@ -1,14 +1,14 @@
-//! The route of each connection: to which of several destinations, and from which local address and port.
+//! Chooses the route of each connection: its destination, local address and local port.
 //!
-//! If nothing is chosen, the kernel searches a free local port at every connect. It finds one at once until half of the
-//! port range is in use for one destination; beyond that each connect walks over thousands of ports, and at the end of the
-//! range none is left. So connections are spread before that happens:
+//! By default the kernel searches a free local port at every connect. It finds one at once until half of the port range is
+//! in use for one destination. Beyond that, each connect walks over thousands of ports, and finally none is left. So
+//! connections are spread before that happens:
 //!
-//! - over the given source addresses (`--source-ip`);
+//! - over the source addresses of `--source-ip`, if given;
 //! - for a target on the IPv4 loopback, over 127.0.0.0/8, one address after another;
-//! - elsewhere over ports that each worker chooses from its own share of the range.
+//! - otherwise over ports that each worker chooses from its own share of the range.
 //!
-//! Nothing here does I/O, and nothing allocates after the start.
+//! This module does no I/O, and does not allocate after the start.
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,26 +22,25 @@ use sources::{Sources, loopback_source};
 
 mod sources;
 
-/// The most local addresses tried for one connection before it counts as failed. The tries are further apart each time, so
-/// this many find what is left of any range.
+/// Maximum number of local addresses tried for one connection before it counts as failed. The distance between tries grows,
+/// so this many find free ports in any range.
 const MAX_TRIES: u32 = 32;
 
 /// A worker's share of the connections and of the ports.
 #[derive(Debug, Clone)]
 pub(crate) struct Share {
-    /// The worker.
     pub(crate) shard: Shard,
-    /// What it makes of the load.
+    /// The worker's portion of the load.
     pub(crate) portion: Portion,
-    /// Connections that the workers before this one begin with.
+    /// Initial connections of the workers before this one.
     pub(crate) connections_before: u32,
-    /// Connections that this one begins with.
+    /// Initial connections of this worker.
     pub(crate) connections: u32,
-    /// The most connections of this one.
+    /// Maximum number of connections of this worker.
     pub(crate) own_max: u32,
-    /// The most connections of all workers.
+    /// Maximum number of connections of all workers.
     pub(crate) max_connections: u32,
-    /// The local ports that the kernel picks from.
+    /// The range of local ports that the kernel picks from.
     pub(crate) ports: RangeInclusive<u16>,
 }
 
@@ -50,7 +49,7 @@ pub(crate) struct Share {
 pub(crate) struct Routes {
     lanes: Vec<Lane>,
     connections_before: usize,
-    /// The local port of each slot, where ports are chosen here.
+    /// The local port of each slot, for destinations whose ports are chosen here.
     in_use: Vec<Option<LocalPort>>,
 }
 
@@ -62,22 +61,22 @@ struct Lane {
     opened: u64,
 }
 
-/// Where the connections to one destination come from.
+/// How the local addresses of connections to one destination are chosen.
 #[derive(Debug)]
 enum Origin {
     /// The kernel chooses.
     Anywhere,
-    /// The addresses of the IPv4 loopback in turn; each serves `openings` connections before the next.
+    /// Addresses of the IPv4 loopback in turn; each is used for `openings` connections in a row.
     Loopback { openings: u64, shard: Shard },
-    /// The given addresses in turn, on ports of the kernel's choice.
+    /// The given addresses in turn, with ports chosen by the kernel.
     Addresses { sources: Sources, start: u64 },
-    /// Addresses and ports, both chosen here.
+    /// Both addresses and ports are chosen here.
     Ports { sources: Sources, ports: Ports },
 }
 
 impl Routes {
-    /// Routes to these destinations, at least one, from these sources; from anywhere if none is of a destination's address
-    /// family.
+    /// Routes to `destinations`, at least one. Each uses the `sources` of its own address family; without any, it uses the default
+    /// choice of addresses.
     pub(crate) fn new(destinations: &[Destination], sources: &[IpRange], share: &Share) -> Self {
         let per_lane = u64::from(share.max_connections).div_ceil(destinations.len().max(1) as u64);
         let lane = |destination: &Destination| Lane {
@@ -92,7 +91,7 @@ impl Routes {
         Self { lanes, connections_before, in_use: vec![None; slots as usize] }
     }
 
-    /// Connects a slot by its next route, and by others if the local address of one is in use.
+    /// Connects a slot by its next route. If the local address is in use, tries other routes.
     ///
     /// # Errors
     /// The last error of `connect`.
@@ -111,8 +110,8 @@ impl Routes {
         }
     }
 
-    /// True if another route may be tried after this many failed, the last one with this error: its local address is in use.
-    /// The next route is another one then.
+    /// Decides after `tries` failures, the last with `error`, whether to try another route: only if the local address is in
+    /// use. If true, the next route is a different one.
     pub(crate) fn try_another(&mut self, slot: usize, error: &io::Error, tries: u32) -> bool {
         let more = is_in_use(error) && tries < self.tries_max(slot);
         if more {
@@ -121,8 +120,8 @@ impl Routes {
         more
     }
 
-    /// The next route of this slot, whose connection is closed. A slot keeps its destination; destinations are dealt out in
-    /// turn over the connections of all workers.
+    /// Returns the next route of this slot, whose connection is closed. A slot keeps its destination; destinations are
+    /// distributed round-robin over the connections of all workers.
     pub(crate) fn next(&mut self, slot: usize) -> Route {
         let index = self.lane_index(slot);
         let lane = &mut self.lanes[index];
@@ -158,13 +157,13 @@ impl Routes {
         }
     }
 
-    /// Skips local addresses after one that is in use.
+    /// Skips local addresses after one was found in use.
     fn skip(&mut self, slot: usize, tries: u32) {
         let index = self.lane_index(slot);
         let lane = &mut self.lanes[index];
         match &mut lane.origin {
             Origin::Anywhere | Origin::Addresses { .. } => {}
-            // All ports of this source are in use: the rest of its turn would fail as well.
+            // All ports of this source are in use, so the rest of its connections would fail as well.
             Origin::Loopback { openings, .. } => lane.opened += *openings,
             Origin::Ports { ports, .. } => ports.skip(tries),
         }
@@ -211,15 +210,15 @@ struct LocalPort {
     port: u16,
 }
 
-/// The ports of one worker to one destination that are free as far as it knows. Those that were free for longest come first,
-/// because the kernel keeps a closed connection in TIME_WAIT for a minute.
+/// One worker's ports to one destination that are free as far as it knows. The ports that have been free for longest come
+/// first, because the kernel keeps a closed connection in TIME_WAIT for a minute.
 #[derive(Debug)]
 struct Ports {
     free: VecDeque<LocalPort>,
 }
 
 impl Ports {
-    /// The ports of the range that this worker is dealt, at each source; no two workers have one in common.
+    /// This worker's share of the port range, for each source; no two workers share a port.
     fn new(sources: u64, range: &RangeInclusive<u16>, portion: Portion) -> Self {
         let sources = u32::try_from(sources).unwrap_or(u32::MAX);
         let port = |number| range.clone().nth(usize::try_from(number).ok()?);
@@ -228,13 +227,13 @@ impl Ports {
         Self { free }
     }
 
-    /// Takes back the port of a closed connection, if there was one, and gives another; `None` if all are in use.
+    /// Takes back the port of a closed connection, if there was one, and returns another; `None` if all are in use.
     fn exchange(&mut self, closed: Option<LocalPort>) -> Option<LocalPort> {
         self.free.extend(closed);
         self.free.pop_front()
     }
 
-    /// Skips ports after this many tries. Ports in use lie side by side, those of another run for example, so each skip is twice
+    /// Skips ports after `tries` failures. Ports in use are often adjacent, such as those of another run, so each skip is twice
     /// as long as the last.
     fn skip(&mut self, tries: u32) {
         if !self.free.is_empty() {

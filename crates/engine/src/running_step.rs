@@ -1,4 +1,4 @@
-//! A step while it runs: its worker threads, and the frames that they hand over.
+//! A running step: its worker threads and the frames that they hand over.
 
 use std::collections::VecDeque;
 use std::io;
@@ -23,64 +23,60 @@ use crate::worker::{Parts, SEND_GRACE, Worker};
 /// Why a step could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The system refused what a worker needs.
+    /// The system refused a resource that a worker needs.
     #[error(
         "worker {worker} of {workers} could not be started: {source}; try fewer workers (-t) or raise ulimit -n"
     )]
     Start {
-        /// The number of the worker.
+        /// Index of the worker.
         worker: u32,
-        /// The number of workers that were to be started.
+        /// Number of workers of the step.
         workers: u32,
-        /// The system's error.
         source: io::Error,
     },
-    /// io_uring was forced and cannot be used.
+    /// io_uring is required and unavailable.
     #[error(
         "io_uring cannot be used here: {source}; it needs Linux 6.1, kernel.io_uring_disabled=0 and a sandbox that \
          allows it; try --driver epoll"
     )]
-    NoRing {
-        /// The system's error.
-        source: io::Error,
-    },
+    NoRing { source: io::Error },
     /// A worker's thread panicked.
     #[error("a worker ended by a fault in Plimsoll itself; please report it with the message above")]
     Died,
 }
 
-/// What [`RunningStep::next`] gives.
+/// The result of [`RunningStep::next`].
 #[derive(Debug)]
 pub enum StepEvent {
     Frame(Box<Frame>),
     /// No frame arrived in time.
     Timeout,
-    /// Every worker has ended, and all their frames were given out.
+    /// All workers have ended, and all their frames have been returned.
     Ended,
 }
 
-/// A step while it runs. Dropping it ends the load and waits for the workers.
+/// A running step. Dropping it ends the load and waits for the workers.
 #[derive(Debug)]
 pub struct RunningStep {
     control: Arc<Control>,
     began: Instant,
     driver: DriverKind,
-    /// Number of workers of other processes, which are numbered before those of this one.
+    /// Number of workers in the processes before this one; the workers here are numbered after them.
     workers_before: u32,
     frames: Receiver<Box<LiveFrame>>,
-    /// Frames that arrived together with one that was given out already.
+    /// Frames that arrived together with one that has been returned already.
     sealed: VecDeque<Frame>,
     /// For each worker, the channel that returns its frames.
     empty: Vec<SyncSender<Box<LiveFrame>>>,
     threads: Vec<JoinHandle<()>>,
-    /// The workers are not waited for any more; these had not ended.
+    /// Workers that had not ended when [`RunningStep::leave`] was called; `None` until then.
     left: Option<Vec<u32>>,
 }
 
-/// The workers begin together, this long after the first was started.
+/// All workers begin together, this long after the first one is started.
 const HEAD_START: Duration = Duration::from_millis(5);
 
-/// The driver that steps will use: the forced one, or else io_uring where it works, or else epoll.
+/// Returns the driver that steps will use: the forced one, otherwise io_uring where it works, otherwise epoll.
 ///
 /// # Errors
 /// When io_uring is forced and the kernel, or a seccomp filter, does not offer it.
@@ -95,7 +91,7 @@ pub fn available_driver(forced: Option<DriverKind>) -> Result<DriverKind, Engine
     }
 }
 
-/// A ring for each worker; `None` if epoll is forced, or if rings are unavailable and not forced.
+/// Creates a ring for each worker; `None` if epoll is forced, or if rings are unavailable and not forced.
 fn rings(spec: &StepSpec) -> Result<Option<Vec<Uring>>, EngineError> {
     if spec.driver == Some(DriverKind::Epoll) {
         return Ok(None);
@@ -109,14 +105,14 @@ fn rings(spec: &StepSpec) -> Result<Option<Vec<Uring>>, EngineError> {
 }
 
 impl RunningStep {
-    /// Starts the workers. The load begins a few milliseconds later, or when the peer group says, at the same instant in all
-    /// of them.
+    /// Starts the workers. The load begins a few milliseconds later, or at the instant that the peer group gives to all
+    /// processes.
     ///
     /// # Errors
     /// When a thread or its driver cannot be created.
     pub fn start(spec: &StepSpec) -> Result<Self, EngineError> {
         let began = spec.group.as_ref().map_or_else(|| RealClock.now() + HEAD_START, |group| group.begins);
-        // The last request may be sent at the last moment, on a connection that is still to connect, and take all its time.
+        // The last request may be due at the end of the load, then wait for a connection, and then take the whole timeout.
         let drain = SEND_GRACE + spec.timeout * 2;
         let control = Arc::new(Control::new(began + spec.duration, drain, spec.requests_max));
         let rings = rings(spec)?;
@@ -145,7 +141,7 @@ impl RunningStep {
         Ok(running)
     }
 
-    /// The workers alone send frames: with a sender left here, a step that cannot start would wait for its frames for ever.
+    /// Only the workers hold senders of frames. With a sender kept here, a step that cannot start would wait for frames for ever.
     fn start_workers<D: Driver + Send + 'static>(
         &mut self,
         spec: &StepSpec,
@@ -171,7 +167,7 @@ impl RunningStep {
         driver: D,
     ) -> io::Result<()> {
         let (give_back, empty) = sync_channel(2);
-        // One frame is filled while the other is with the conductor; a new channel has room for it.
+        // A worker has two frames: it fills one while the conductor reads the other. A new channel has room for the second.
         if give_back.try_send(LiveFrame::new(spec.step, shard.index, spec.requests)).is_err() {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
@@ -190,12 +186,12 @@ impl RunningStep {
         Ok(())
     }
 
-    /// The driver that all workers use.
+    /// The driver of all workers.
     pub fn driver(&self) -> DriverKind {
         self.driver
     }
 
-    /// How the first connection of this process went, as far as that is known.
+    /// How the first connection of this process went, as far as known.
     pub fn first_connection(&self) -> &FirstConnection {
         self.control.first()
     }
@@ -210,30 +206,31 @@ impl RunningStep {
         self.control.load_ends()
     }
 
-    /// The instant at which the workers stop waiting for what is under way, and end.
+    /// The instant at which the workers stop waiting for requests in flight, and end.
     pub fn drain_ends(&self) -> Instant {
         self.control.drain_ends()
     }
 
-    /// Why a worker could not generate its requests, once that worker has ended.
+    /// Why a worker could not generate its requests; `None` if there was no fault, or until that worker has ended.
     pub fn fault(&self) -> Option<&SourceFault> {
         self.control.fault()
     }
 
-    /// Ends the load now; the workers still wait for what is under way.
+    /// Ends the load now; the workers still wait for requests in flight.
     pub fn end_load(&self) {
         self.control.end_load(RealClock.now());
     }
 
-    /// Ends the load now without waiting: what is under way counts as unanswered.
+    /// Ends the load now without a drain: requests in flight count as unanswered.
     pub fn abandon(&self) {
         self.control.end_drain(RealClock.now());
     }
 
-    /// Stops waiting for workers that do not end because their request source does not return. What they have not handed over
-    /// is lost, even if it comes later: the caller closes their account. Their threads end with the process at the latest.
+    /// Stops waiting for workers that do not end because their request source does not return. Frames that they have not handed
+    /// over are lost, even if they arrive later: the caller accounts for their requests. Their threads end at the latest with
+    /// the process.
     ///
-    /// Gives the numbers of the workers that have not ended.
+    /// Returns the indices of the workers that have not ended.
     pub fn leave(&mut self) -> Vec<u32> {
         self.abandon();
         let threads = (self.workers_before..).zip(self.threads.drain(..));
@@ -241,7 +238,7 @@ impl RunningStep {
         self.left.insert(left.collect()).clone()
     }
 
-    /// Waits for the next frame, at most this long.
+    /// Waits for the next frame, at most `longest`.
     ///
     /// # Errors
     /// When a worker's thread has panicked.
@@ -262,7 +259,7 @@ impl RunningStep {
         }
     }
 
-    /// Seals the frames of one interval, unless their worker was left, and returns their memory to it.
+    /// Seals the frames of one interval, unless [`RunningStep::leave`] gave their worker up, and returns the memory to the worker.
     fn take(&mut self, live: Box<LiveFrame>) {
         let is_left = self.left.as_ref().is_some_and(|left| left.contains(&live.head.worker));
         if !is_left {
@@ -286,7 +283,7 @@ impl Drop for RunningStep {
             return;
         }
         self.abandon();
-        // A worker may be waiting for room to hand over its last frame.
+        // A worker may be blocked because the channel has no room for its last frame.
         while self.frames.recv().is_ok() {}
         for thread in self.threads.drain(..) {
             best_effort(thread.join(), "a thread that panicked has printed why");

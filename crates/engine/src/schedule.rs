@@ -5,15 +5,15 @@ use std::time::Duration;
 use plimsoll_plan::{Arrivals, Level, Portion};
 use plimsoll_units::Instant;
 
-/// Later than any clock.
+/// An instant that no clock reaches.
 const NEVER: Instant = Instant::from_nanos(u64::MAX);
 
 /// A worker's part of the schedule of one step.
 #[derive(Debug)]
 pub(crate) enum Schedule {
-    /// The next request is due when a connection is free for it.
+    /// Closed loop: the next request is due when a connection is free for it.
     Closed,
-    /// Requests are due at instants that are fixed beforehand.
+    /// Open loop: requests are due at instants that are fixed in advance.
     Open(Box<Backlog>),
 }
 
@@ -31,8 +31,8 @@ impl Schedule {
 
 /// The arrivals of an open loop that are due and not yet sent, oldest first.
 ///
-/// It keeps no queue: two cursors walk the same sequence of arrivals, one over those that fall due, one over those that are
-/// sent. The backlog is what lies between them, however long.
+/// It keeps no queue: two cursors walk the same sequence of arrivals, one at the next arrival to fall due, one at the next
+/// to send. The backlog is the part between them, and its length costs no memory.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     due: Cursor,
@@ -50,7 +50,7 @@ struct Cursor {
 impl Cursor {
     fn advance(&mut self) -> Instant {
         let at = self.next;
-        // After the last arrival of a profile that ends, none is ever due.
+        // A profile may end: no request is due after its last arrival.
         let next_ns = self.arrivals.next();
         self.next = next_ns.map_or(NEVER, |ns| self.began + Duration::from_nanos(ns));
         at
@@ -64,8 +64,8 @@ impl Backlog {
         Self { due: cursor.clone(), unsent: cursor, length: 0 }
     }
 
-    /// Adds every arrival due by `now` and before `load_ends` to the backlog, as long as `claim` allows one more; gives their
-    /// number.
+    /// Adds every arrival that is due by `now` and before `load_ends` to the backlog, as long as `claim` returns true; returns
+    /// their number.
     pub(crate) fn fall_due(
         &mut self,
         now: Instant,
@@ -81,21 +81,21 @@ impl Backlog {
         count
     }
 
-    /// Takes the oldest arrival that is due; gives the instant at which it was due.
+    /// Removes the oldest arrival that is due; returns the instant at which it was due.
     pub(crate) fn take(&mut self) -> Option<Instant> {
         self.length = self.length.checked_sub(1)?;
         Some(self.unsent.advance())
     }
 
-    /// Takes every arrival that is due at once; gives when the oldest was due, when the first that is not due yet will be, and
-    /// their number.
+    /// Removes all arrivals that are due. Returns when the oldest was due, when the next arrival will be due, and how many were
+    /// removed.
     pub(crate) fn take_rest(&mut self) -> (Instant, Instant, u64) {
         let oldest = self.unsent.next;
         self.unsent = self.due.clone();
         (oldest, self.due.next, std::mem::take(&mut self.length))
     }
 
-    /// Arrivals due and not taken.
+    /// Number of arrivals that are due and not taken.
     pub(crate) fn len(&self) -> u64 {
         self.length
     }

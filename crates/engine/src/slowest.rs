@@ -1,14 +1,14 @@
-//! Which of the requests with a trace id a worker keeps: the slowest of the step, and the first ones without success.
+//! Selects the traced requests that a worker keeps: the slowest of the step, and the first ones without success.
 //!
-//! A worker hands over what is among the slowest of the step so far. That is more than the slowest of the step and never less, so
-//! the reader of all frames finds them, and the memory is bounded whatever the length of the step.
+//! With each frame a worker hands over the requests that are among the slowest of the step so far. These include the slowest of
+//! the whole step, so a reader of all frames finds them, and the memory is bounded however long the step is.
 
 use plimsoll_record::Trace;
 
-/// How many of each kind are kept of a step.
+/// How many requests of each kind a step keeps.
 pub(crate) const KEPT: usize = 10;
 
-/// What one frame carries.
+/// The traces of one frame.
 #[derive(Debug)]
 pub(crate) struct FrameTraces {
     slow: Vec<Trace>,
@@ -30,12 +30,12 @@ impl FrameTraces {
     }
 }
 
-/// What a worker remembers of a step.
+/// The state that a worker keeps for the whole step.
 #[derive(Debug)]
 pub(crate) struct StepTraces {
     /// The longest latencies so far, in nanoseconds.
     slowest_ns: Vec<u64>,
-    /// How many without success were kept.
+    /// Number of requests without success that were kept.
     unsuccessful: usize,
 }
 
@@ -44,7 +44,7 @@ impl StepTraces {
         Self { slowest_ns: Vec::with_capacity(KEPT), unsuccessful: 0 }
     }
 
-    /// Adds a request that has ended to the frame, unless enough others are to be kept before it.
+    /// Adds a request that has ended to the frame, unless enough slower or earlier ones are kept.
     pub(crate) fn add(&mut self, trace: Trace, frame: &mut FrameTraces) {
         let ns = |latency: &u64| *latency;
         let is_slow = trace.latency_ns.is_some_and(|latency_ns| keep(&mut self.slowest_ns, latency_ns, ns));
@@ -56,7 +56,7 @@ impl StepTraces {
         }
     }
 
-    /// The first without success are kept for being early; of the later ones those that are slow.
+    /// Keeps the first requests without success because they are early, and later ones only because they are slow.
     fn keep_unsuccessful(&mut self, trace: Trace, frame: &mut FrameTraces) {
         if self.unsuccessful < KEPT {
             self.unsuccessful += 1;
@@ -67,7 +67,7 @@ impl StepTraces {
     }
 }
 
-/// Puts a value among the largest by `key`; false if there are enough larger ones.
+/// Inserts a value among the [`KEPT`] largest by `key`; returns false if it is not among them.
 fn keep<T>(largest: &mut Vec<T>, value: T, key: impl Fn(&T) -> u64) -> bool {
     if largest.len() < KEPT {
         largest.push(value);

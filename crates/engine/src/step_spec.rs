@@ -1,4 +1,4 @@
-//! What a step asks of the engine.
+//! The input of the engine: the specification of one step.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,77 +10,77 @@ use plimsoll_units::Instant;
 
 use crate::requests::Traffic;
 
-/// The most connections that one worker connects at the same time. More would overflow the accept queue of a usual
+/// The most connections that one worker has connecting at the same time. More would overflow the accept queue of a usual
 /// server (511 in nginx, 128 elsewhere), and each handshake that the kernel drops there costs a second.
 pub const MAX_CONNECTING: usize = 100;
 
-/// How connections are encrypted.
+/// The TLS configuration of a step.
 #[derive(Debug, Clone)]
 pub struct TlsConfig {
-    /// What all sessions have in common.
+    /// The configuration that all sessions share.
     pub client: Client,
     /// The name that the server's certificate must have.
     pub name: ServerName,
 }
 
-/// The place of this process among several that make one load together. Each makes the share of its own workers, as if
-/// all were threads of one process.
+/// The position of this process among several that generate one load together. Each process generates the share of its own
+/// workers, as if all workers were threads of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerGroup {
-    /// Number of workers of the processes before this one.
+    /// Number of workers in the processes before this one.
     pub workers_before: u32,
-    /// How the workers of all processes share the load.
+    /// The shares of the load of all workers of all processes.
     pub shares: Shares,
-    /// When the load begins, in all of them.
+    /// When the load begins in all processes.
     pub begins: Instant,
 }
 
-/// One step, ready to run: everything in it is resolved and checked.
+/// One step, ready to run: all values are resolved and checked.
 #[derive(Debug, Clone)]
 pub struct StepSpec {
-    /// Index of the step, which its frames carry.
+    /// Index of the step; each of its frames carries it.
     pub step: u32,
-    /// The connections of a closed loop, or the rate of an open one.
+    /// The number of connections of a closed loop, or the arrival rate of an open loop.
     pub level: Level,
-    /// The longest time the level is held.
+    /// The longest duration of the load.
     pub duration: Duration,
-    /// Where the connections go, at least one; connections are dealt out in turn.
+    /// Targets of the connections, at least one; connections are distributed over them round-robin.
     pub destinations: Vec<Destination>,
-    /// Local addresses the connections come from; empty leaves them to the engine.
+    /// Local addresses of the connections; if empty, the engine chooses.
     pub sources: Vec<IpRange>,
-    /// What is requested.
+    /// The requests to send.
     pub traffic: Traffic,
-    /// How many requests of the plan are counted separately, at least one.
+    /// Number of requests of the plan that are counted separately, at least one.
     pub requests: u16,
-    /// The most requests in flight on one connection.
+    /// Maximum number of requests in flight on one connection.
     pub depth: u16,
-    /// The most requests sent in the step, if their number is limited.
+    /// Maximum number of requests sent in the step; `None` if it is not limited.
     pub requests_max: Option<u64>,
-    /// Requests go over the streams of HTTP/2 connections.
+    /// True if requests are streams of HTTP/2 connections.
     pub streams: bool,
-    /// How connections are encrypted, if they are.
+    /// TLS configuration; `None` for unencrypted connections.
     pub tls: Option<TlsConfig>,
-    /// Worker threads of this process.
+    /// Number of worker threads of this process.
     pub workers: u32,
-    /// The other processes that make the same load, if there are any.
+    /// The position among other processes that generate the same load; `None` if this process is alone.
     pub group: Option<PeerGroup>,
-    /// The longest time to connect, and the longest from sending a request to its last byte.
+    /// Timeout of connecting, and of a request from sending it to the last byte of its response.
     pub timeout: Duration,
-    /// The most connections of all workers.
+    /// Maximum number of connections of all workers.
     pub connections_max: u32,
     /// The length of one frame.
     pub interval: Duration,
     /// Seed of random arrivals.
     pub seed: u64,
-    /// The driver to use; `None` for the better one that works here.
+    /// The driver to use; if `None`, io_uring where it works, otherwise epoll.
     pub driver: Option<DriverKind>,
-    /// When the run began: frames count their time from here.
+    /// When the run began; frames count their time from this instant.
     pub origin: Instant,
 }
 
 impl StepSpec {
-    /// The bytes that a driver needs beforehand: the request, if it is fixed, as often as one connection may send it at a
-    /// time.
+    /// Returns the bytes that a driver gets in advance: a fixed request, repeated `depth` times. Empty if requests are
+    /// generated.
     pub(crate) fn fixed_bytes(&self) -> Arc<[u8]> {
         match &self.traffic {
             Traffic::Generated(_) => Arc::new([]),
@@ -89,7 +89,7 @@ impl StepSpec {
         }
     }
 
-    /// The worker of this number in this process, among those of all processes.
+    /// Returns the position of worker `worker` of this process among the workers of all processes.
     pub(crate) fn shard(&self, worker: u32) -> Shard {
         self.group.as_ref().map_or(Shard { index: worker, of: self.workers }, |group| Shard {
             index: group.workers_before + worker,
@@ -97,7 +97,7 @@ impl StepSpec {
         })
     }
 
-    /// How the workers share the load.
+    /// The shares of the load of all workers.
     pub(crate) fn shares(&self) -> Shares {
         self.group.as_ref().map_or_else(|| Shares::equal(self.workers), |group| group.shares.clone())
     }

@@ -1,7 +1,7 @@
-//! Requests of which a share carries a trace id, in the `traceparent` header of W3C Trace Context.
+//! Adds a trace id to a share of the requests, in the `traceparent` header of W3C Trace Context.
 //!
-//! Without a share, requests are sent as they are and nothing here runs. With one, a worker's source adds the header to the bytes
-//! of the requests that it draws; the others go out unchanged.
+//! Without tracing, this code does not run. With it, a worker's source draws a share of the requests and adds the header to
+//! their bytes; the others are sent unchanged.
 
 use std::io;
 
@@ -15,26 +15,26 @@ use crate::requests::{
 
 /// The header that carries the id, in lower case as HTTP/2 needs it.
 const NAME: &[u8] = b"traceparent";
-/// Version, trace id, parent id and the flag that says the request is sampled; the digits are filled in.
+/// Version, trace id, parent id and the flag "sampled"; the digits of the ids are filled in.
 const VALUE: &[u8; 55] = b"00-00000000000000000000000000000000-0000000000000000-01";
-/// Where the digits of the trace id and of the parent id begin.
+/// Offset of the trace id's digits in [`VALUE`]; that of the parent id follows.
 const TRACE_AT: usize = 3;
 const PARENT_AT: usize = 36;
-/// 2^64 over the golden ratio, as Weyl sequences are spaced.
+/// 2^64 divided by the golden ratio: the increment of a Weyl sequence.
 const APART: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Requests of which a share carries a trace id.
+/// Requests, a share of which carries a trace id.
 #[derive(Debug)]
 pub struct Traced {
     /// The requests without the header.
     pub traffic: Traffic,
-    /// The share that gets it, above 0 and at most 1.
+    /// The share of requests that get the header, above 0 and at most 1.
     pub share: f64,
-    /// Seed of the draw.
+    /// Seed of the random choice of requests.
     pub seed: u64,
-    /// Seed of the ids. Runs with equal ones have equal ids.
+    /// Seed of the ids. Runs with the same seed have the same ids.
     pub id_seed: u64,
-    /// The head of a request is a header block of HTTP/2.
+    /// True if the head of a request is an HTTP/2 header block.
     pub http2: bool,
 }
 
@@ -47,7 +47,7 @@ impl SourceFactory for Traced {
         let of_worker = |seed: u64| mixed(seed ^ mixed(u64::from(shard.index) + 1));
         Ok(Box::new(TracedSource {
             requests,
-            // A share of 1 is every request: `as` stops at the largest number.
+            // For a share of 1, `as` saturates at `u64::MAX`, which includes every request.
             drawn_up_to: (self.share * u64::MAX as f64) as u64,
             draw: of_worker(self.seed),
             ids: of_worker(self.id_seed),
@@ -72,17 +72,17 @@ enum Requests {
 /// The requests of one worker.
 struct TracedSource {
     requests: Requests,
-    /// A request gets the header if the next draw is no larger.
+    /// A request gets the header if the next random number is at most this.
     drawn_up_to: u64,
     draw: u64,
     ids: u64,
-    /// How many got it.
+    /// Number of requests that got the header.
     count: u32,
     http2: bool,
 }
 
 impl TracedSource {
-    /// The number of the trace that the next request carries; `None` if it carries none.
+    /// Decides whether the next request carries a trace; returns the number of its trace, or `None`.
     fn drawn(&mut self) -> Option<u32> {
         self.draw = self.draw.wrapping_add(APART);
         if mixed(self.draw) > self.drawn_up_to {
@@ -92,7 +92,7 @@ impl TracedSource {
         Some(self.count)
     }
 
-    /// Random bits of the trace with this number; `part` says which.
+    /// Random bits of the trace with number `number`; `part` selects which of its ids.
     fn bits(&self, number: u32, part: u64) -> u64 {
         mixed(self.ids.wrapping_add((u64::from(number) * 4 + part).wrapping_mul(APART)))
     }
@@ -109,7 +109,7 @@ impl TracedSource {
         value
     }
 
-    /// Adds the header to the request that begins at `from`; gives the bytes that its head grew by.
+    /// Adds the header to the request that begins at `from`; returns the number of bytes added to its head.
     fn add_header(&self, number: u32, (from, head_bytes): (usize, u32), out: &mut Vec<u8>) -> u32 {
         let value = self.value(number);
         let before = out.len();
@@ -126,7 +126,7 @@ impl TracedSource {
     }
 }
 
-/// The last digits of a number in hexadecimal, as many as there is room for.
+/// Writes the last digits of a number in hexadecimal, as many as `digits` holds.
 fn write_hex(mut number: u128, digits: &mut [u8]) {
     for digit in digits.iter_mut().rev() {
         *digit = b"0123456789abcdef"[(number & 15) as usize];
@@ -134,7 +134,7 @@ fn write_hex(mut number: u128, digits: &mut [u8]) {
     }
 }
 
-/// Puts these parts, one after the other, between the bytes before and from `at` on.
+/// Inserts the parts, one after the other, at offset `at`.
 fn insert(out: &mut Vec<u8>, mut at: usize, parts: &[&[u8]]) {
     let (end, added) = (out.len(), parts.iter().map(|part| part.len()).sum::<usize>());
     out.resize(end + added, 0);

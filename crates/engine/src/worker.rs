@@ -1,7 +1,7 @@
 //! One worker: a thread with its connections, its clock and its loop.
 //!
-//! [`Worker::run`] is the whole of it: begin, turn until finished, seal. A turn waits for the system, advances what became
-//! ready, and then does what time has made due.
+//! [`Worker::run`] is the entry point: begin, take turns until finished, seal. A turn waits for events, advances the
+//! connections that became ready, and then does the work that has become due.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,25 +34,25 @@ mod simulation;
 #[cfg(test)]
 mod tests;
 
-/// The longest wait: a worker notices deadlines that the conductor moves within this time.
+/// The longest wait. The conductor may move deadlines at any time, and a worker notices within this time.
 const MAX_WAIT: Duration = Duration::from_millis(20);
 
-/// After the load of an open loop has ended, requests that are due and found no connection yet may be sent for this long.
-/// Later ones would go on loading a target that has not kept up.
+/// After the load of an open loop has ended, requests that are due and have no connection yet may still be sent for this long.
+/// Sending later ones would prolong the load on a target that has not kept up.
 pub(crate) const SEND_GRACE: Duration = Duration::from_secs(1);
 
-/// After this many intervals of a step a frame holds two of them, and so on: what is kept of a step in memory grows with the
-/// logarithm of its length.
+/// After this many intervals of a step a frame covers two intervals, later four, and so on: the memory that a step needs grows
+/// with the logarithm of its length.
 const MAX_EVEN_INTERVALS: u64 = 2000;
 
-/// The interval with which a frame ends that is opened in interval `number`, the last one not included. It is the same in all
-/// workers, however late one of them is.
+/// Returns the interval before which a frame ends that was opened in interval `number`. The boundaries are the same in all
+/// workers, however late a worker is.
 fn next_boundary(number: u64) -> u64 {
     let intervals = (number / MAX_EVEN_INTERVALS + 1).next_power_of_two();
     (number / intervals + 1) * intervals
 }
 
-/// What a worker works with.
+/// The parts that a worker is created from.
 pub(crate) struct Parts<D, C> {
     pub(crate) control: Arc<Control>,
     pub(crate) clock: C,
@@ -75,20 +75,20 @@ pub(crate) struct Worker<D, C> {
     /// A connection with less room than this gets no request until more of its requests are answered.
     min_room: u16,
     max_connections: usize,
-    /// Connections that are connecting, and those of them that are rate-limited.
+    /// Number of connections that are connecting, and how many of them are rate-limited.
     connecting: usize,
     connecting_rate_limited: usize,
-    /// Connections that are open.
+    /// Number of open connections.
     open: u64,
     began: Instant,
     now: Instant,
-    /// When the last wait ended: what became ready is older than this.
+    /// When the last wait ended. Everything that became ready did so before this instant.
     woke: Instant,
     next_frame: Instant,
     next_scan: Instant,
 }
 
-/// The first connections of all workers, and the most that they may have.
+/// The initial number of connections of all workers, and the maximum.
 fn connections(spec: &StepSpec) -> (u32, u32) {
     match spec.level {
         Level::Closed { connections, .. } => (connections, connections),
@@ -105,15 +105,15 @@ fn share(spec: &StepSpec, shard: Shard, shares: &Shares) -> Share {
         portion: shares.portion(shard.index),
         connections_before: shares.parts_before(shard.index, first),
         connections: shares.part(shard.index, first),
-        // A rate needs a connection.
+        // A worker of an open loop needs at least one connection.
         own_max: if spec.level.profile().is_some() { own_most.max(1) } else { own_most },
         max_connections: most,
         ports: plimsoll_sys::local_ports(),
     }
 }
 
-/// A closed loop's pipeline is filled again when it is empty, by one send. A send for each response would cost several times
-/// as much, and responses come in order anyway.
+/// The pipeline of a closed loop is refilled only when it is empty, by one send. A send for each response would cost several
+/// times as much, and responses come in order anyway.
 fn min_room(spec: &StepSpec, batch: u16) -> u16 {
     match spec.level {
         Level::Closed { .. } if !spec.streams => spec.depth.max(batch),
@@ -122,7 +122,7 @@ fn min_room(spec: &StepSpec, batch: u16) -> u16 {
 }
 
 impl<D: Driver, C: Clock> Worker<D, C> {
-    /// A worker whose load begins at `began`. It allocates all memory that depends on the step.
+    /// Creates a worker whose load begins at `began`, and allocates all memory that depends on the step.
     pub(crate) fn new(spec: StepSpec, shard: Shard, began: Instant, parts: Parts<D, C>) -> Self {
         let Parts { control, clock, driver, source, recorder } = parts;
         let share = share(&spec, shard, &spec.shares());
@@ -153,7 +153,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Makes the load to its end.
+    /// Generates the load until the step ends.
     pub(crate) fn run(mut self) {
         plimsoll_sys::disable_timer_slack();
         self.await_begin();
@@ -171,12 +171,12 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         ledger.recorder.finish(self.now, phase, gauges);
     }
 
-    /// Waits for the instant at which all workers begin. How late this one is shows in when its first frame began.
+    /// Waits for the instant at which all workers begin. The start of the first frame shows how late this worker is.
     fn await_begin(&mut self) {
         self.now = self.clock.now();
         while self.now < self.began && !self.is_finished() {
             let longest = self.began.since(self.now).min(MAX_WAIT);
-            // A driver that cannot wait says so again in the first turn, which ends the load.
+            // A driver that cannot wait fails again in the first turn, which ends the load.
             if self.driver.wait(longest, &self.clock).is_err() {
                 return;
             }
@@ -189,7 +189,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         let due = self.now + longest;
         let woke = self.driver.wait(longest, &self.clock);
         self.now = woke.unwrap_or_else(|_| {
-            // A driver that cannot wait cannot make load: end it, and account for what is open.
+            // Without a driver that can wait there is no load: end it, and account for all open requests.
             self.control.end_drain(self.now);
             self.clock.now()
         });
@@ -215,7 +215,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.now < self.control.load_ends()
     }
 
-    /// True while this worker makes load; it may end before the others do.
+    /// True while this worker generates load; it may end before the others do.
     fn makes_load(&self) -> bool {
         self.load_is_on() && !self.shared.ledger.source.stopped()
     }
@@ -231,8 +231,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// True when nothing is left to do. A connection that is connecting is work left, because a request waits for it. So is
-    /// what fell due between the last look at the schedule and the end of the load.
+    /// True when no work is left. A connection that is connecting counts as work, because a request waits for it. So do
+    /// requests that fell due between the last check of the schedule and the end of the load.
     fn is_finished(&mut self) -> bool {
         if self.makes_load() {
             return false;
@@ -250,7 +250,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     /// How long to wait if no socket becomes ready.
     fn longest_wait(&self) -> Duration {
         let mut until = (self.now + MAX_WAIT).min(self.next_scan);
-        // A frame that is overdue waits for the conductor, and is offered again in each turn.
+        // An overdue frame waits for the conductor; each turn tries again to hand it over.
         if self.next_frame > self.now {
             until = until.min(self.next_frame);
         }
@@ -272,8 +272,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         until.since(self.now)
     }
 
-    /// Hands the frame over when its interval is over. The measured part ends with a frame of its own, so that no frame holds
-    /// both load and drain as long as the conductor keeps up.
+    /// Hands the frame over when its interval is over. The end of the load also ends a frame, so that no frame holds both load
+    /// and drain if the conductor keeps up.
     fn end_interval(&mut self) {
         let load_over = !self.load_is_on() && self.next_frame != Instant::from_nanos(u64::MAX);
         if self.now < self.next_frame && !load_over {
@@ -283,10 +283,10 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         let number = self.now.nanos_since(self.began) / interval_ns;
         let next = next_boundary(number);
         let gauges = self.gauges();
-        // What ended within this turn was due under load, so the frame that holds it is a measured one.
+        // Requests that ended within this turn were due under load, so their frame counts as measured.
         let phase = if load_over || self.load_is_on() { Phase::Measure } else { Phase::Drain };
         if !self.shared.ledger.recorder.hand_over(self.now, number as u32, phase, gauges) {
-            // The conductor still has the other frame: this one goes on, and is offered again in the next turn.
+            // The conductor still has the other frame: this one continues, and the next turn tries again.
             return;
         }
         self.next_frame = match load_over {

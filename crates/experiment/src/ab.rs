@@ -1,4 +1,4 @@
-//! Two services loaded in rounds: the order of loads, services that are started for each load, and the folder of the runs.
+//! A comparison of two services loaded in rounds: the order of loads, services started for each load, and the folder of runs.
 
 mod error;
 mod folder;

@@ -1,4 +1,4 @@
-//! Ablations: what each of several switches costs a request, from trials with every combination of them.
+//! Ablations: measure the cost per request of each of several switches, from trials with combinations of them.
 
 mod columns;
 mod measured;

@@ -1,4 +1,4 @@
-//! The outcome of one plan of a lab file: its run, and whether the verdict is the one that the file expects.
+//! The outcome of one plan of a lab file: its run, and whether the verdict is the expected one.
 
 use std::path::{Path, PathBuf};
 
@@ -13,16 +13,16 @@ use crate::ExperimentError;
 use crate::lab_file::Case;
 use crate::recorded::RecordedRun;
 
-/// How far the size of a pool may be from the expected one, as a ratio of that.
+/// The highest relative deviation of a pool's size from the expected one.
 const SIZE_TOLERANCE: f64 = 0.1;
 
 /// The outcome of one plan.
 #[derive(Debug)]
 pub struct CaseOutcome {
     pub name: String,
-    /// What its file expects.
+    /// The file's expectation, if it has one.
     pub expected: Option<Expect>,
-    /// The run, or why it could not be made.
+    /// The run, or the reason for its failure.
     pub result: Result<JudgedRun, ExperimentError>,
 }
 
@@ -30,15 +30,15 @@ pub struct CaseOutcome {
 #[derive(Debug)]
 pub struct JudgedRun {
     pub verdict: Verdict,
-    /// What became of the target under overload; `None` if it was not overloaded.
+    /// The behaviour of the target under overload; `None` if it was not overloaded.
     pub overload: Option<OverloadClass>,
-    /// What a ramp to the highest overload changed; `None` if that is not known.
+    /// The effect of a ramp to the highest overload; `None` if unknown.
     pub ramp: Option<RampEffect>,
-    /// The limits that protect it; `None` where no rate is known to hold, and where it kept up with more.
+    /// The limits that protect the target; `None` if no rate is known to hold, or the target kept up with every overload.
     pub limits: Option<Protection>,
     /// The step with the highest throughput; `None` for a run without steps.
     pub peak: Option<PeakStep>,
-    /// Its row in the table of its file, if the file makes one.
+    /// The row in the file's table; `None` if it has none.
     pub row: Option<RowRun>,
     pub status: RunStatus,
     pub file: PathBuf,
@@ -51,7 +51,7 @@ pub struct PeakStep {
     pub connections: u32,
     /// The 99th percentile of latency; `None` if nothing was answered.
     pub p99_ns: Option<f64>,
-    /// The generator was the limit, so that the throughput is a lower bound.
+    /// True if the generator was the limit, so that the throughput is a lower bound.
     pub lower_bound: bool,
 }
 
@@ -83,7 +83,7 @@ impl JudgedRun {
         }
     }
 
-    /// What was found, in the form of an expectation: `cpu@web`, without a host `cpu`, and of an overload `collapses`.
+    /// The result in the form of an expectation: `cpu@web`, `cpu` without a host, or `collapses` for an overload.
     pub fn found_text(&self) -> String {
         if let Some(class) = self.overload {
             return class.name().to_owned();
@@ -92,14 +92,14 @@ impl JudgedRun {
         if host.is_empty() { limit.to_owned() } else { format!("{limit}@{host}") }
     }
 
-    /// How many there are of what is used up, such as the workers of a pool.
+    /// The size of the resource that is used up, such as the workers of a pool.
     pub fn size(&self) -> Option<f64> {
         self.verdict.size.map(|size| size.value).filter(|size| size.is_finite())
     }
 }
 
-/// True if a verdict, and what became of the target under overload, are what a file expects. An expectation of several limits, which are too close to be distinguished, is met
-/// if the verdict names all of them, in any order.
+/// True if the verdict and the behaviour under overload meet a file's expectation. If several limits are expected, which are too
+/// close to be distinguished, the verdict must name all of them, in any order.
 fn meets(verdict: &Verdict, overload: Option<OverloadClass>, expected: &Expect) -> bool {
     let is = |limit: Limit, host: &str, expected: &Expected| {
         limit == expected.limit && expected.host.as_ref().is_none_or(|known| known == host)
@@ -127,8 +127,8 @@ impl CaseOutcome {
         Self { name: case.name.clone(), expected: case.file.expect.clone(), result }
     }
 
-    /// The outcome of a run, and of the service that ended during it, if one did: such a run is no evidence, unless it is the
-    /// collapse that its file expects.
+    /// The outcome of a run, and of a service that ended during it. Such a run is no evidence, unless the target collapsed as the
+    /// file expects.
     pub(crate) fn of_run(case: &Case<'_>, recorded: &RecordedRun, ended: Option<LabError>) -> Self {
         let outcome = Self::new(case, Ok(JudgedRun::new(case, recorded)));
         let Some(source) = ended.filter(|_| !outcome.expects_collapse()) else { return outcome };
@@ -136,12 +136,12 @@ impl CaseOutcome {
         Self::new(case, Err(ExperimentError::ServiceEnded { path, source }))
     }
 
-    /// The run, if there is one.
+    /// The run, if it was made and is evidence.
     pub fn judged(&self) -> Option<&JudgedRun> {
         self.result.as_ref().ok()
     }
 
-    /// The run file, also that of a run which is no evidence; `None` where there is none.
+    /// The run file, even if the run is no evidence; `None` if there is none.
     pub fn file(&self) -> Option<&Path> {
         match &self.result {
             Ok(judged) => Some(&judged.file),
@@ -150,7 +150,7 @@ impl CaseOutcome {
         }
     }
 
-    /// Whether the target broke down under overload, and its file expects that: such a target may be lost.
+    /// True if the target collapsed under overload as the file expects: such a target may be lost.
     fn expects_collapse(&self) -> bool {
         let is_collapse =
             |class: &OverloadClass| matches!(class, OverloadClass::Collapses | OverloadClass::Metastable);
@@ -159,7 +159,7 @@ impl CaseOutcome {
         expected.copied().filter(is_collapse).any(|class| Some(class) == found)
     }
 
-    /// Whether the diagnosis is what the file expects; `None` if it expects nothing. One that could not be run is not.
+    /// True if the result is as the file expects; `None` if it expects nothing. False if the run failed.
     pub fn as_expected(&self) -> Option<bool> {
         let Ok(judged) = &self.result else { return Some(false) };
         self.expected.as_ref().map(|expected| {
@@ -168,8 +168,8 @@ impl CaseOutcome {
         })
     }
 
-    /// The status of the run: an expectation takes the place of the plan's conditions, and what ended the run early counts before one that
-    /// is met. `None` if it could not be made.
+    /// The status of the run; `None` if the run failed. An expectation replaces the plan's conditions. An early end takes precedence
+    /// over a met expectation.
     pub fn status(&self) -> Option<RunStatus> {
         Some(match (self.judged()?.status, self.as_expected()) {
             (RunStatus::Interrupted, _) => RunStatus::Interrupted,

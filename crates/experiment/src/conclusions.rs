@@ -1,4 +1,4 @@
-//! What the runs of one file say together.
+//! Conclusions from all runs of one file together.
 
 use plimsoll_analyze::{
     Comparison, Findings, Goal, MachinePlan, RequestKind, RunRows, StepOutcome, TierRow, TierScaling,
@@ -8,25 +8,25 @@ use plimsoll_plan::PlanFile;
 
 use crate::lab_run::{CompletedRun, LabRuns};
 
-/// What the runs of one file say together.
+/// What the runs of one file show together.
 #[derive(Debug, Default)]
 pub struct Conclusions<'a> {
-    /// The rows of the file, if it makes any.
+    /// The table rows of the file; `None` if it makes none.
     pub rows: Option<RunRows>,
     pub comparisons: Vec<Comparisons<'a>>,
-    /// The tiers of which runs differ in the number of machines; `None` if there are none.
+    /// The tiers with different numbers of machines across runs; `None` if there are none.
     pub tiers: Option<TierScalings>,
-    /// Machines for the rate that the file names; `None` if it names none.
+    /// The machines for the file's goal rate; `None` if the file names none.
     pub machines: Option<MachineNeed>,
 }
 
-/// Runs compared with one of them.
+/// Comparisons of all other runs with one reference.
 #[derive(Debug)]
 pub struct Comparisons<'a> {
     pub against: String,
-    /// The reference; `None` if it was not run, or none of its requests ended.
+    /// The reference; `None` if it was not run, or no request of it ended.
     pub reference: Option<Side<'a>>,
-    /// The other runs, each with its comparison; that is `None` if none of its requests ended.
+    /// The other runs, each with its comparison, which is `None` if no request of the run ended.
     pub others: Vec<(Side<'a>, Option<Comparison>)>,
 }
 
@@ -37,18 +37,18 @@ pub struct Side<'a> {
     pub steps: Vec<StepOutcome>,
 }
 
-/// Tiers side by side.
+/// Tiers compared across runs.
 #[derive(Debug, Clone)]
 pub struct TierScalings {
     pub rows: Vec<TierRow>,
-    /// One scaling for each tier whose number of machines differs.
+    /// One scaling for each tier whose number of machines differs between runs.
     pub scalings: Vec<TierScaling>,
-    /// The requests that the runs were made of.
+    /// The kinds of requests that the runs sent.
     pub kinds: Vec<RequestKind>,
 }
 
 impl TierScalings {
-    /// The tiers of these runs; without scalings if no tier differs in its machines between runs of the same requests.
+    /// The tiers of these runs. `scalings` is empty if no tier's number of machines differs between runs of the same requests.
     pub fn of_runs(runs: &[(&str, &Findings)]) -> Self {
         let rows = tier_rows(runs);
         let scalings = scalings(&rows);
@@ -56,16 +56,16 @@ impl TierScalings {
     }
 }
 
-/// The machines for a rate.
+/// The machines needed for a rate.
 #[derive(Debug, Clone)]
 pub enum MachineNeed {
-    /// The number of each tier.
+    /// The number of machines for each tier.
     Plan(Box<MachinePlan>),
-    /// No host was sampled, or no run carried what it was sent, so that nothing says what a request uses.
+    /// No host was sampled, or no run carried its load, so the cost of a request is unknown.
     NoHostSampled,
 }
 
-/// The conclusions from the runs of a file.
+/// Draws the conclusions from the runs of a file.
 pub fn conclude<'a>(file: &PlanFile, name: &str, runs: &'a LabRuns<'a>) -> Conclusions<'a> {
     let rows: Vec<_> = runs.outcomes.iter().filter_map(|outcome| outcome.judged()?.row.clone()).collect();
     let rows = (!rows.is_empty()).then(|| run_rows(&rows));
@@ -88,8 +88,8 @@ pub fn conclude<'a>(file: &PlanFile, name: &str, runs: &'a LabRuns<'a>) -> Concl
 }
 
 impl<'a> Comparisons<'a> {
-    /// Every other run compared with that of the variant, or of the file's own plan. References in `before` were compared
-    /// with it already.
+    /// Compares every other run with that of the variant, or of the file's own plan for `None`. References in `before` are left
+    /// out, because they were already compared with it.
     fn new(
         against: Option<&str>,
         before: &[Option<String>],

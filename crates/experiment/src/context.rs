@@ -1,4 +1,4 @@
-//! What all runs of an experiment share.
+//! Settings and callbacks that all runs of an experiment share.
 
 use std::fmt::Debug;
 use std::io;
@@ -13,32 +13,32 @@ use crate::ExperimentError;
 use crate::ablation::{TrialDesign, TrialId};
 use crate::case_outcome::CaseOutcome;
 
-/// How runs are made.
+/// Settings for all runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSettings {
-    /// Short steps: a preview, not a measurement.
+    /// True for short steps: a preview, not a measurement.
     pub quick: bool,
-    /// The command line that each run records.
+    /// The command line to record with each run.
     pub command_line: Option<String>,
-    /// Test the verdict: raise what limits, where that is a cap of the lab, and load the plateau's level again.
+    /// True to test the verdict: if the limit is a cap of the lab, raise it and load the plateau's level again.
     pub prove: bool,
     pub out: PathBuf,
-    /// The generator of a lab shows no progress.
+    /// True if the generator of a lab shows no progress.
     pub quiet: bool,
 }
 
-/// The settings of an experiment, and the caller's side of it.
+/// The settings of an experiment, with the caller's interrupt flag and observer.
 #[derive(Debug, Clone, Copy)]
 pub struct RunContext<'a> {
     pub settings: &'a RunSettings,
-    /// What this machine's generator can do at most, for runs outside of labs.
+    /// The measured calibrations of this machine, for runs outside labs.
     pub calibrations: &'a [Calibration],
     pub interrupted: &'a AtomicBool,
     pub observer: &'a dyn Observer,
 }
 
 impl RunContext<'_> {
-    /// True once the user wants the experiment to end.
+    /// True once the user has interrupted the experiment.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -50,21 +50,21 @@ impl RunContext<'_> {
 
 /// Receives the progress of an experiment.
 pub trait Observer: Debug {
-    /// Takes notice of an event.
+    /// Called for each event.
     fn observe(&self, progress: &Progress<'_>);
 
-    /// An observer of one run that this process makes.
+    /// Creates an observer for one run in this process.
     fn run_observer(&self) -> Box<dyn plimsoll_conductor::Observer>;
 }
 
 /// An event of an experiment.
 #[derive(Debug)]
 pub enum Progress<'a> {
-    /// The lab differs from its file: a cap could not be set as asked.
+    /// The lab differs from its file, because a cap could not be set as asked.
     LabRemark(&'a str),
     RunBegins {
         name: &'a str,
-        /// Its number, from 1.
+        /// The number of the run, from 1.
         number: usize,
         count: usize,
         same_lab: bool,
@@ -73,14 +73,14 @@ pub enum Progress<'a> {
     RunRecorded(&'a Path),
     RunFailed(&'a ExperimentError),
     ServiceEnded(&'a LabError),
-    /// The hosts of the lab could not be sampled; `None` where the thread that samples them ended too early.
+    /// The hosts of the lab could not be sampled; `None` if the sampling thread panicked.
     SamplingFailed(Option<&'a io::Error>),
     CaseEnded(&'a CaseOutcome),
     AblationBegins {
         name: &'a str,
         design: Option<TrialDesign>,
         states: usize,
-        /// Runs of one round.
+        /// The number of runs in one round.
         runs: usize,
         rounds: u32,
     },
@@ -92,7 +92,7 @@ pub enum Progress<'a> {
         /// True if the generator was the limit, so that the throughput is a lower bound.
         lower_bound: bool,
     },
-    /// So many runs in a row failed; the rest of the ablation is left out.
+    /// This many runs in a row failed; the rest of the ablation is left out.
     GaveUp {
         failed_in_a_row: u32,
     },
@@ -107,9 +107,9 @@ pub enum AbProgress<'a> {
     ConnectionsFound(u32),
     SideBegins {
         side: AbSide,
-        /// From 1; 0 for loads that do not count.
+        /// The round, from 1; 0 for loads that do not count.
         round: u32,
     },
-    /// What all rounds so far come to.
+    /// The comparison after all rounds so far.
     RoundEnded(&'a AbFindings),
 }

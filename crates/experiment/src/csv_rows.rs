@@ -6,8 +6,8 @@ use csv::StringRecord;
 
 use crate::ExperimentError;
 
-/// Reads a table: the columns from its header, and then a row from each record and its number, or `None` where nothing
-/// was measured. If that leaves none, the error says `nothing`.
+/// Reads a table: the columns from its header, then a row from each record and its number (from 1), or `None` if nothing was
+/// measured. Without any row, the error's text is `nothing`.
 pub(crate) fn read_rows<C, R>(
     path: &Path,
     nothing: &str,
@@ -27,7 +27,7 @@ pub(crate) fn read_rows<C, R>(
     Ok((columns, rows))
 }
 
-/// The header of a table, and its records.
+/// Reads the header and the records of a table.
 pub(crate) fn records(path: &Path) -> Result<(StringRecord, Vec<StringRecord>), ExperimentError> {
     let unreadable = |source| ExperimentError::Csv { path: path.to_owned(), source };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
@@ -36,7 +36,7 @@ pub(crate) fn records(path: &Path) -> Result<(StringRecord, Vec<StringRecord>), 
     Ok((header, records))
 }
 
-/// These cells of a row together; `None` if all are empty.
+/// Joins the non-empty cells of these columns; `None` if all are empty.
 pub(crate) fn joined(columns: &[usize], record: &StringRecord) -> Option<String> {
     let cells = columns.iter().filter_map(|column| record.get(*column));
     let cells: Vec<&str> = cells.filter(|cell| !cell.is_empty()).collect();

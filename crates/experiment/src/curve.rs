@@ -1,4 +1,4 @@
-//! A rate over a day, from a comma-separated file: a column of times and one of rates.
+//! Reads the request rate over a day from a comma-separated file with a column of times and one of rates.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,18 +15,18 @@ use crate::curve_error::{CurveError, MAX_HOURS, MAX_TARGET_PER_SEC};
 /// The longest file, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 const SEC_PER_HOUR: i64 = 3_600;
-/// More rows than these at equal distances, as whole numbers within one hour of seconds, are rather hours.
+/// If more rows than this have equally spaced whole numbers that fall within one hour of seconds, the numbers are probably hours.
 const MAX_EVEN_ROWS: usize = 3;
-/// Seconds from here on are counted from 1970; below they are counted from the beginning of the curve.
+/// Numbers from here on are seconds since 1970; smaller ones are seconds since the beginning of the curve.
 const UNIX_FROM: f64 = 1e8;
 
-/// What headers call the column of times; of several the first in this order, so that a date with a time counts before a time alone.
+/// Headers of the column of times. The first in this order is taken, so that a date with a time precedes a time alone.
 const TIMES: [&str; 8] = ["timestamp", "datetime", "time", "hour", "date", "when", "seconds", "t"];
-/// What headers call a column of dates alone.
+/// Headers of a column of dates without times.
 const DATES: [&str; 2] = ["date", "day"];
-/// A file without a header has a time and a rate in each line.
+/// The number of columns in a file without a header: time and rate.
 const WITHOUT_HEADER: usize = 2;
-/// What headers call the column of rates.
+/// Headers of the column of rates.
 const RATES: [&str; 10] = [
     "rate",
     "qps",
@@ -40,41 +40,41 @@ const RATES: [&str; 10] = [
     "value",
 ];
 
-/// How a file counts time.
+/// The format of a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The hour of a day: `9`, under a header that says so.
+    /// The hour of a day, such as `9`, under the header `hour`.
     Hour,
     /// `09:00`.
     Clock,
-    /// With a date and an offset from UTC.
+    /// A date and time with an offset from UTC.
     Date,
-    /// Seconds from the beginning.
+    /// Seconds since the beginning of the curve.
     Seconds,
     /// Seconds since 1970.
     Unix,
 }
 
-/// A line of a file.
+/// A line of the file.
 struct Line {
-    /// From 1.
+    /// The line number, from 1.
     number: u64,
     cells: StringRecord,
 }
 
-/// The columns of a file.
+/// The columns of the file.
 struct Columns {
     time: usize,
     rate: usize,
-    /// Whole numbers are hours.
+    /// True if the times are hours.
     has_hours: bool,
-    /// Cells of a line at most.
+    /// The most cells that a line may have.
     count: usize,
-    /// What a column of dates next to that of times is called.
+    /// The header of a separate column of dates.
     date: Option<String>,
 }
 
-/// Reads the highest rate of each hour. A first line that holds no rate is a header.
+/// Reads a rate curve with the highest rate of each hour. A first line without any rate is a header.
 ///
 /// # Errors
 /// When the file cannot be read, a line has no time or no rate, or no rate is above 0.
@@ -120,7 +120,7 @@ fn parse(text: &str) -> Result<RateCurve, CurveError> {
     RateCurve::new(points).map(|curve| curve.merging_days(merges_days)).ok_or(CurveError::NoRate)
 }
 
-/// True if an hour has rows before and behind those of another hour: they are of several days, or in no order.
+/// True if the rows leave an hour and later return to it: they cover several days, or are not in order.
 fn returns_to_hour(points: &[CurvePoint]) -> bool {
     let mut left = BTreeSet::new();
     let mut changes = points.windows(2).filter(|two| two[0].hour != two[1].hour);
@@ -139,7 +139,7 @@ impl Line {
     }
 }
 
-/// The number of cells up to the last that is not empty.
+/// The number of cells up to the last non-empty one.
 fn last_filled(cells: &StringRecord) -> usize {
     let filled = cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
     filled.map(|(column, _)| column + 1).last().unwrap_or(0)
@@ -165,14 +165,14 @@ impl Columns {
         Self { time: 0, rate: 1, has_hours: false, count: WITHOUT_HEADER, date: None }
     }
 
-    /// A rate such as `2,100` is two cells, of which the first would be taken for the rate. Cells that are empty say nothing.
+    /// Refuses extra cells: a rate such as `2,100` is two cells, and the first would be read as the rate. Empty cells are ignored.
     fn check_width(&self, line: &Line) -> Result<(), CurveError> {
         let cells = last_filled(&line.cells);
         let (line, columns) = (line.number, self.count);
         if cells <= columns { Ok(()) } else { Err(CurveError::Long { line, cells, columns }) }
     }
 
-    /// The time of a line, where it is a number.
+    /// The time of a line, if it is a number.
     fn number(&self, line: &Line) -> Option<f64> {
         line.cells.get(self.time)?.parse().ok()
     }
@@ -188,8 +188,7 @@ impl Columns {
     }
 }
 
-/// True for numbers of seconds within one hour, which are no day, that hours may have: those of one day, or of several one after
-/// another.
+/// True if times that were read as seconds within one hour are probably hours: those of one day, or of several days in a row.
 fn may_be_hours(times: impl Iterator<Item = f64>) -> bool {
     let times: Vec<f64> = times.collect();
     let is_even = || times.windows(3).all(|three| three[1] - three[0] == three[2] - three[1]);
@@ -197,13 +196,13 @@ fn may_be_hours(times: impl Iterator<Item = f64>) -> bool {
     times.iter().all(|time| time.fract() == 0.0) && (is_of_day || times.len() > MAX_EVEN_ROWS && is_even())
 }
 
-/// A rate; unlike on a command line it may be 0.
+/// Parses a rate; unlike on the command line, it may be 0.
 fn parse_cell(cell: &str) -> Option<f64> {
     let zero = cell.parse().ok().filter(|rate: &f64| *rate == 0.0);
     zero.or_else(|| parse_rate(cell).ok().filter(|rate| *rate <= MAX_TARGET_PER_SEC))
 }
 
-/// The form of a time, the hour that it lies in, and what that is called.
+/// Parses a time; returns its format, its hour as a number, and the hour's label.
 fn instant(cell: &str, has_hours: bool) -> Option<(Form, i64, String)> {
     let clock_label = |hour: i64| format!("{hour:02}:00");
     if let Some(seconds) = cell.parse().ok().filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0) {
@@ -230,12 +229,12 @@ fn instant(cell: &str, has_hours: bool) -> Option<(Form, i64, String)> {
         return Some((Form::Clock, hour, clock_label(hour)));
     }
     let (local, offset) = date(cell)?;
-    // Counted in UTC, so that a day has 23 or 25 hours where clocks change; an hour begins where the clock of the file begins one.
+    // Hours are counted in UTC, so that a day has 23 or 25 hours when clocks change. They begin at full hours of the file's clock.
     let seconds = local.timestamp().as_second() + i64::from(offset).rem_euclid(SEC_PER_HOUR);
     Some((Form::Date, seconds.div_euclid(SEC_PER_HOUR), local.strftime("%Y-%m-%d %H:00").to_string()))
 }
 
-/// The hour of `09:00` or `09:00:30`.
+/// Parses `09:00` or `09:00:30`; returns the hour.
 fn clock(cell: &str) -> Option<i64> {
     let parts: Vec<&str> = cell.split(':').collect();
     let number = |part: &str, most: u8| {
@@ -251,7 +250,7 @@ fn clock(cell: &str) -> Option<i64> {
     }
 }
 
-/// RFC 3339: the time as it is written there, and its offset from UTC in seconds.
+/// Parses RFC 3339; returns the time in its own offset, and the offset from UTC in seconds.
 fn date(cell: &str) -> Option<(Zoned, i32)> {
     let timestamp: Timestamp = cell.parse().ok()?;
     let pieces = jiff::fmt::temporal::Pieces::parse(cell).ok()?;

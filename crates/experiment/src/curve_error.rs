@@ -1,12 +1,12 @@
-//! Why a file is no curve of a day.
+//! Errors in a file with a rate curve.
 
-/// More hours than these are no curve of days: ten years.
+/// The longest curve in hours: ten years.
 pub(crate) const MAX_HOURS: i64 = 87_600;
 
-/// No plan is for more requests per second than these.
+/// The highest rate that a plan of machines is made for, in requests per second.
 pub const MAX_TARGET_PER_SEC: f64 = 1e15;
 
-/// Why a file is no curve. Lines are counted from 1, the header with them.
+/// Why a file is not a rate curve. Lines are counted from 1, including the header.
 #[derive(Debug, thiserror::Error)]
 pub enum CurveError {
     #[error("could not be read ({0}); name a file that can be read")]

@@ -1,4 +1,4 @@
-//! Runs every scenario of a folder, each in a lab of its own, and compares the diagnosis with what the file expects.
+//! Runs every scenario of a folder, each in its own lab, and compares the verdict with the expected one.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use crate::protection::with_settings;
 use crate::recorded::file_stem;
 use crate::runner::PlanRunner;
 
-/// Which scenarios are run.
+/// The scenarios to run.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenarios<'a> {
     pub folder: &'a Path,
-    /// Texts of which the name of a scenario holds one; empty takes all.
+    /// A scenario's name must contain one of these texts; empty runs all.
     pub only: &'a [String],
     pub repeat: u64,
 }
@@ -28,7 +28,7 @@ impl Scenarios<'_> {
     }
 }
 
-/// Runs scenarios. One that fails is an outcome and does not end the others; one that the user cut short is left out.
+/// Runs scenarios. A failure is an outcome and does not end the other runs; a run that the user cut short is left out.
 ///
 /// # Errors
 /// When no scenario is included.
@@ -83,7 +83,8 @@ fn outcomes_of(
     }
 }
 
-/// The outcome of a scenario, run in a lab of its own, protected by these limits if it asks for that; `None` if the user ended it, for half a run is no evidence.
+/// Runs a scenario in its own lab, protected by `limits` if it asks for that; `None` if the user interrupted it, because a partial
+/// run is no evidence.
 fn outcome(
     case: &Case<'_>,
     limits: Option<&Protection>,

@@ -1,4 +1,4 @@
-//! Why an experiment failed, and what kind of failure that is.
+//! Errors of experiments, and their kinds.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,12 +17,12 @@ use crate::ablation::{ColumnError, UnfitPlan};
 use crate::curve_error::CurveError;
 use crate::table::MappingError;
 
-/// How a command should end that met an error.
+/// The kind of an error, which decides how a command exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// What the user typed, on the command line or in a file, is wrong.
+    /// The user's input, on the command line or in a file, is wrong.
     Usage,
-    /// The user ended it.
+    /// The user interrupted the experiment.
     Interrupted,
     Failed,
 }
@@ -49,7 +49,7 @@ pub enum ExperimentError {
     },
     #[error("could not read {what} `{}` ({source}); name a file that can be read", path.display())]
     Input {
-        /// What it holds.
+        /// The kind of content.
         what: String,
         path: PathBuf,
         source: io::Error,
@@ -71,7 +71,7 @@ pub enum ExperimentError {
     NoVariant {
         file: String,
         variant: String,
-        /// Those there are.
+        /// A phrase with the existing variants.
         known: String,
     },
     #[error("there is no lab file in {}; their names end in .toml", .0.display())]
@@ -79,7 +79,7 @@ pub enum ExperimentError {
     #[error("no scenario in {} has a name with {}", folder.display(), only.join(" or "))]
     NoScenario {
         folder: PathBuf,
-        /// The texts, of which a name should hold one.
+        /// The texts; a name should contain one of them.
         only: Vec<String>,
     },
     #[error("{0} has no host to make; if its hosts exist already, call `plimsoll run -f` with the file")]
@@ -136,7 +136,7 @@ pub enum ExperimentError {
     Useless { path: PathBuf, why: String },
     #[error("{side} failed in round {round}: {why}")]
     SideFailed {
-        /// Its letter and what it is called.
+        /// The side's letter and its label.
         side: String,
         round: u32,
         why: String,
@@ -200,7 +200,7 @@ impl From<ServiceError> for ExperimentError {
 }
 
 impl ExperimentError {
-    /// The kind of failure.
+    /// Whether the user or the system is at fault, which decides the exit code.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Part { source, .. } => source.kind(),
@@ -238,19 +238,19 @@ impl ExperimentError {
         }
     }
 
-    /// The same error, of this part of an experiment: a plan of a file, or a trial.
+    /// Wraps the error with the part of the experiment that it is about: a plan of a file, or a trial.
     #[must_use]
     pub fn in_part(self, part: impl ToString) -> Self {
         Self::Part { part: part.to_string(), source: Box::new(self) }
     }
 
-    /// For an operation on a file.
+    /// Converts the error of an operation on a file.
     pub(crate) fn file(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { what, path, source }
     }
 
-    /// For an operation that is not about one file.
+    /// Converts the error of an operation that does not concern one file.
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { what, source }
     }

@@ -1,7 +1,7 @@
-//! The generators of a lab: this program again, on the generators' hosts.
+//! The generators of a lab: processes of this program on the generators' hosts.
 //!
-//! This is the side that starts them, samples the lab's hosts for them and changes caps when they ask. Their own side is
-//! [`process`].
+//! This side starts them, samples the lab's hosts for them and changes caps at their request. [`process`] is the generators'
+//! side.
 
 mod caps;
 mod process;
@@ -28,10 +28,10 @@ use caps::LabCaps;
 
 pub use process::{GeneratorOptions, generate};
 
-/// How often the generator is polled: its end is no event that could be waited for together with Ctrl-C.
+/// How often the generator is polled: its exit cannot be awaited together with Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Runs a plan on the generators' hosts of a lab; gives the run file.
+/// Runs a plan on the generators' hosts of a lab; returns the run file.
 pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result<PathBuf, ExperimentError> {
     let path = lab.folder().join("plan.json");
     let socket = lab.folder().join("generators.sock");
@@ -57,7 +57,7 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
     leading.args(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag));
     leading.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut process = leader.spawn(leading, &here)?;
-    // They end with the leader; dropped, they are killed.
+    // Followers end with the leader; if dropped early, they are killed.
     let mut followers = Vec::new();
     for host in others {
         let mut following = command(&path, socket, context)?;
@@ -65,7 +65,7 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
         followers.push(host.spawn(following, &here)?);
     }
     let ended = watch(sampled, network, LabCaps { hosts, capping }, &mut process, context);
-    // A generator that ended during the warm-up did not ask for the caps.
+    // A generator that ended during the warm-up has not asked for the caps.
     hosts.iter_mut().try_for_each(LabHost::apply_caps)?;
     let (status, file) = ended?;
     match file {
@@ -75,14 +75,14 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
     }
 }
 
-/// Writes a file that no other user can read: a plan has the headers and bodies of its requests, with what they hold in secret.
+/// Writes a file that other users cannot read: a plan holds the headers and bodies of its requests, including secrets.
 fn write_for_this_user(path: &Path, text: &str) -> Result<(), ExperimentError> {
     remove_older(path)?;
     let written = create_private(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(ExperimentError::file("write", path))
 }
 
-/// What the run before left is still there if the lab is.
+/// Removes the file that the previous run left in a reused lab.
 fn remove_older(path: &Path) -> Result<(), ExperimentError> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -92,7 +92,7 @@ fn remove_older(path: &Path) -> Result<(), ExperimentError> {
     }
 }
 
-/// Lifts the caps of cores of the hosts that start free and take part in a run that warms up; true if there are any.
+/// Removes the core caps of hosts that start uncapped and take part in a run with a warm-up; true if there are any.
 fn uncap(lab: &mut Lab, plan: &Plan) -> Result<bool, LabError> {
     let takes_part = |host: &LabHost| plan.hosts.iter().any(|known| known.name == host.name);
     let hosts = lab.hosts.iter_mut().filter(|_| plan.warm.is_some());
@@ -102,7 +102,7 @@ fn uncap(lab: &mut Lab, plan: &Plan) -> Result<bool, LabError> {
     Ok(any)
 }
 
-/// The command of a process on a generator's host. `socket` is where they meet, if there are several.
+/// The command of a process on a generator's host. `socket` is the socket on which several generators meet.
 fn command(plan: &Path, socket: Option<&Path>, context: RunContext<'_>) -> Result<Command, ExperimentError> {
     let program = std::env::current_exe().map_err(ExperimentError::system("find this program"))?;
     let out = &context.settings.out;
@@ -115,8 +115,8 @@ fn command(plan: &Path, socket: Option<&Path>, context: RunContext<'_>) -> Resul
     Ok(command)
 }
 
-/// Samples the hosts of the lab until the generator ends; gives the run file that it named. A failure of sampling costs
-/// the samples, not the run.
+/// Samples the hosts of the lab until the generator ends; returns its exit status and the run file that it named. A sampling
+/// error loses samples, but not the run.
 fn watch(
     hosts: Vec<Host>,
     network: &NetworkNamespace,
@@ -135,7 +135,7 @@ fn watch(
         scope.spawn(move || pass_on(&mut BufReader::new(output), &sender));
         let ended = Conversation { received, answers, caps, file: None }.hold(process, context);
         if ended.is_err() {
-            // Its output is read until it ends.
+            // The thread that reads the generator's output runs until the generator ends.
             best_effort(process.child.kill(), "it fails only if the generator has ended");
         }
         match sampling.join() {
@@ -147,7 +147,7 @@ fn watch(
     })
 }
 
-/// Passes on what the generator reports, until it ends or nothing takes messages any more.
+/// Forwards the generator's messages, until it ends or the receiver is gone.
 fn pass_on(from: &mut impl BufRead, to: &Sender<io::Result<Message>>) {
     while let Some(message) = receive_line(from).transpose() {
         let unreadable = message.is_err();
@@ -157,7 +157,7 @@ fn pass_on(from: &mut impl BufRead, to: &Sender<io::Result<Message>>) {
     }
 }
 
-/// What the generator reports, and what it gets.
+/// The exchange of messages with the generator.
 struct Conversation<'a> {
     received: Receiver<io::Result<Message>>,
     answers: Sender<HostSample>,
@@ -167,8 +167,8 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    /// Does what the generator asks for, until its end. It leads a session of its own, so that Ctrl-C does not reach it by
-    /// itself.
+    /// Handles the generator's requests until it ends. The generator has its own terminal session, so Ctrl-C does not reach it
+    /// directly.
     fn hold(
         mut self,
         process: &mut LabProcess<'_>,
@@ -188,7 +188,7 @@ impl Conversation<'_> {
             match self.received.recv_timeout(POLL) {
                 Ok(message) => self.take(message)?,
                 Err(RecvTimeoutError::Timeout) => {}
-                // It closed its output, and is about to end.
+                // The generator closed its output, and is about to end.
                 Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),
             }
         }
@@ -202,13 +202,13 @@ impl Conversation<'_> {
                 "without the thread that samples the hosts the generator gets no answer, and reports that",
             ),
             Message::Recorded { file } => self.file = Some(file),
-            // Those of a generator that is coordinated are not for the lab.
+            // The lab ignores messages between coordinator and peers.
             _ => {}
         }
         Ok(())
     }
 
-    /// The run file that the generator has named by its end. It needs no caps any more.
+    /// The last run file that the generator named. Requests for caps no longer matter.
     fn last(self) -> Option<PathBuf> {
         let named = self.received.iter().filter_map(|message| match message {
             Ok(Message::Recorded { file }) => Some(file),

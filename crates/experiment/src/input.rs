@@ -1,4 +1,4 @@
-//! Plan files and files of requests, with the files that they name.
+//! Reads plan files, files of requests, and the files that they name.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ const MAX_PLAN_BYTES: u64 = 16 << 20;
 /// The longest file of requests, rows or a body, in bytes.
 const MAX_INPUT_BYTES: u64 = 1 << 30;
 
-/// Reads a plan file, with the bodies and requests that it names. A file without a name takes that of its path.
+/// Reads a plan file, with the bodies and requests that it names. A file without a name gets the stem of its path as its name.
 ///
 /// # Errors
-/// When the file, or one that it names, cannot be read or is wrong.
+/// When the file, or a file that it names, cannot be read or is invalid.
 pub fn read_plan_file(path: &Path) -> Result<PlanFile, ExperimentError> {
     let input =
         |source| ExperimentError::Input { what: "the plan file".into(), path: path.to_owned(), source };
@@ -28,7 +28,7 @@ pub fn read_plan_file(path: &Path) -> Result<PlanFile, ExperimentError> {
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let wrong = |source| ExperimentError::PlanFile { path: path.to_owned(), source };
     let mut file = PlanFile::named(&text, stem).map_err(wrong)?;
-    // A bare name's folder is empty. A path joined to `.` is never taken for standard input, `-`.
+    // The parent of a bare name is empty. A path joined to `.` is never read as `-`, standard input.
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     complete(&mut file, folder)?;
     let files = file.fleet.iter_mut().flat_map(FleetSpec::files_mut);
@@ -39,7 +39,7 @@ pub fn read_plan_file(path: &Path) -> Result<PlanFile, ExperimentError> {
     Ok(file)
 }
 
-/// Reads what a plan file names; paths are relative to its folder.
+/// Reads the files that a plan file names; paths are relative to its folder.
 fn complete(file: &mut PlanFile, folder: &Path) -> Result<(), ExperimentError> {
     let spec = &mut file.spec;
     let requests = &mut spec.scenario.requests;
@@ -54,7 +54,7 @@ fn complete(file: &mut PlanFile, folder: &Path) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// Puts the content of the file that a body names in its place.
+/// Replaces a body of the form `@FILE` with the file's content.
 fn read_body(body: &mut Vec<u8>, folder: &Path) -> Result<(), ExperimentError> {
     let Some(name) = std::str::from_utf8(body).ok().and_then(|text| text.strip_prefix('@')) else {
         return Ok(());
@@ -65,10 +65,10 @@ fn read_body(body: &mut Vec<u8>, folder: &Path) -> Result<(), ExperimentError> {
     Ok(())
 }
 
-/// The content of a file, or of standard input for `-`. `what` names the content in errors.
+/// Reads a file, or standard input for `-`. `what` names the content in errors.
 ///
 /// # Errors
-/// When it cannot be read, is no regular file, or is longer than 1 GiB.
+/// When it cannot be read, is not a regular file, or is longer than 1 GiB.
 pub fn read_input(path: &Path, what: &str) -> Result<Vec<u8>, ExperimentError> {
     let content = if path == Path::new("-") {
         read_stream(std::io::stdin(), MAX_INPUT_BYTES)
@@ -82,10 +82,10 @@ pub fn read_input(path: &Path, what: &str) -> Result<Vec<u8>, ExperimentError> {
     })
 }
 
-/// The requests of a file. Paths of bodies in it are relative to `folder`; an empty one is the current folder.
+/// Reads the requests of a file. Paths of bodies in it are relative to `folder`; an empty `folder` is the current one.
 ///
 /// # Errors
-/// When the file, or one that it names, cannot be read or is wrong.
+/// When the file, or a file that it names, cannot be read or is invalid.
 pub fn read_requests(path: &Path, folder: &Path) -> Result<Vec<RequestSpec>, ExperimentError> {
     let not_text = |_| ExperimentError::NotText { what: "a file of requests", path: path.to_owned() };
     let text = String::from_utf8(read_input(path, "requests")?).map_err(not_text)?;
@@ -108,7 +108,7 @@ fn request(typed: RequestText, folder: &Path) -> Result<RequestSpec, ExperimentE
     Ok(RequestSpec { name, weight, line, method, url, headers, body })
 }
 
-/// A URL with variables of the environment in its host filled in: the host must be known before anything else.
+/// Fills environment variables into the host of a URL: the host must be known before everything else.
 ///
 /// # Errors
 /// When a variable is not set, or the template is wrong.
@@ -124,7 +124,7 @@ fn fill_host(url: &str) -> Result<String, TemplateError> {
     let env = |name: &str| std::env::var(name).ok();
     let host = Template::parse(host.as_bytes(), &TemplateScope { feeder: None, env: &env })?;
     let Some(host) = host.constant() else { return Ok(url.to_owned()) };
-    // The value of a variable is not a template.
+    // A variable's value must not be read as a template.
     Ok(String::from_utf8_lossy(host).replace("${", "$${") + path)
 }
 

@@ -1,4 +1,4 @@
-//! Lab files: where they are, and the cases that are in them.
+//! Lab files: finds and reads them, and lists their cases.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use plimsoll_units::named;
 use crate::ExperimentError;
 use crate::input::read_plan_file;
 
-/// Folders that are searched for a lab file by its name alone, below the current folder and each above it.
+/// Folders to search for a lab file by its bare name, relative to the current folder and each of its parents.
 const PLACES: [&str; 4] = ["lab/experiments", "lab/scenarios", "lab/overload", "lab"];
 
-/// Names the folder of services where it is not next to the lab file.
+/// The environment variable with the folder of services, if that is not near the lab file.
 const SERVICES: &str = "PLIMSOLL_SERVICES";
 
 /// A lab file.
 #[derive(Debug, Clone)]
 pub struct LabFile {
-    /// Its folder, which `${dir}` stands for.
+    /// The folder of the file, which `${dir}` stands for.
     pub folder: PathBuf,
     pub content: PlanFile,
 }
@@ -27,7 +27,7 @@ pub struct LabFile {
 /// One plan of a lab file.
 #[derive(Debug, Clone)]
 pub struct Case<'a> {
-    /// The file's name, and behind a slash that of the variant.
+    /// The file's name, followed by a slash and the variant's name if there is a variant.
     pub name: String,
     /// The variant; `None` for the file's own plan.
     pub variant: Option<&'a str>,
@@ -35,7 +35,7 @@ pub struct Case<'a> {
     pub file: &'a PlanFile,
 }
 
-/// A path, or a name below `lab`.
+/// Returns a path to a lab file, given as a path or as a name below `lab`.
 fn find(named: &str) -> Result<PathBuf, ExperimentError> {
     let path = PathBuf::from(named);
     if path.is_file() {
@@ -50,10 +50,10 @@ fn find(named: &str) -> Result<PathBuf, ExperimentError> {
 }
 
 impl LabFile {
-    /// Reads the file of this path, or of this name below `lab`.
+    /// Reads the file at this path, or with this name below `lab`.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// When there is no such file, or it cannot be read.
     pub fn named(named: &str) -> Result<Self, ExperimentError> {
         Self::read(&find(named)?)
     }
@@ -61,7 +61,7 @@ impl LabFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// When it cannot be read, or names a fleet, which makes the load of single runs only.
+    /// When it cannot be read, or names a fleet; a fleet makes only the load of single runs.
     pub fn read(path: &Path) -> Result<Self, ExperimentError> {
         let content = read_plan_file(path)?;
         if content.fleet.is_some() {
@@ -72,7 +72,7 @@ impl LabFile {
         Ok(Self { folder, content })
     }
 
-    /// The file's own plan and its variants, in a quick pass without those that say `quick = false`.
+    /// The file's own plan and its variants; a quick pass leaves out those with `quick = false`.
     pub fn cases(&self, quick: bool) -> Vec<Case<'_>> {
         let own = self.name();
         let passed = self.content.of_pass(quick).map(|(variant, file)| {
@@ -82,7 +82,7 @@ impl LabFile {
         passed.collect()
     }
 
-    /// The file's own plan, or a variant by its name.
+    /// The file's own plan for `None`, or a variant by its name.
     ///
     /// # Errors
     /// When there is no such variant.
@@ -103,7 +103,7 @@ impl LabFile {
         self.content.spec.name.as_deref().unwrap_or("lab")
     }
 
-    /// True if a lab is made for the file or one of its variants.
+    /// True if the file or one of its variants needs a lab.
     pub fn makes_hosts(&self) -> bool {
         self.content.all().any(|(_, file)| file.makes_hosts())
     }
@@ -114,22 +114,22 @@ impl Case<'_> {
         LabSpec { hosts: self.file.lab_hosts.clone(), generator: self.file.generator }
     }
 
-    /// The name of the variant alone, or that of the file.
+    /// The variant's name alone, or the file's name without a variant.
     pub fn own_name(&self) -> &str {
         self.variant.unwrap_or(&self.name)
     }
 
-    /// The folder of built services that `${services}` stands for: `PLIMSOLL_SERVICES`, or `services/bin` in the file's
-    /// folder or in one of the two above it, where `make services` puts them.
+    /// The folder of built services, which `${services}` stands for: `PLIMSOLL_SERVICES`, or `services/bin` in the file's folder
+    /// or one of the two folders above it, where `make services` puts them. `None` if there is none.
     ///
     /// # Errors
-    /// When `PLIMSOLL_SERVICES` names no folder.
+    /// When `PLIMSOLL_SERVICES` does not name a folder.
     pub(crate) fn services(&self) -> Result<Option<PathBuf>, ExperimentError> {
         services(std::env::var_os(SERVICES), self.folder)
     }
 }
 
-/// The folder that is named, or one near the folder of the file. Services start in folders of their own, so that it is absolute.
+/// The given folder, or one near the file's folder. The path is absolute, because services start in other folders.
 fn services(named: Option<OsString>, folder: &Path) -> Result<Option<PathBuf>, ExperimentError> {
     let Some(named) = named.filter(|named| !named.is_empty()).map(PathBuf::from) else {
         let mut near = folder.ancestors().take(3).map(|above| above.join("services/bin"));
@@ -141,7 +141,7 @@ fn services(named: Option<OsString>, folder: &Path) -> Result<Option<PathBuf>, E
     }
 }
 
-/// The lab files of a folder, sorted.
+/// Lists the lab files of a folder, sorted by path.
 ///
 /// # Errors
 /// When the folder cannot be listed.

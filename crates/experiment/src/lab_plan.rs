@@ -1,4 +1,4 @@
-//! The plan of a case as it is run in its lab: names filled in, the load shortened for a quick pass.
+//! The plan of a case for its lab: fills in names, and shortens the load for a quick pass.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use plimsoll_plan::{
 use crate::ExperimentError;
 use crate::lab_file::Case;
 
-/// The longest step of a quick run.
+/// The longest step of a quick pass.
 const QUICK_STEP: Duration = Duration::from_secs(2);
 
-/// How long a target is watched after an overload in a quick run.
+/// How long a quick pass watches a target after an overload.
 const QUICK_WATCH: Duration = Duration::from_secs(6);
 
-/// The longest time of a quick run that searches for its own end.
+/// The longest time of a quick pass whose ladder finds its own end.
 const QUICK_BUDGET: Duration = Duration::from_secs(20);
 
 /// The longest warm-up of a quick pass.
@@ -26,8 +26,8 @@ const QUICK_WARM: Duration = Duration::from_secs(15);
 /// The longest CPU profile of a quick pass.
 const QUICK_PROFILE: Duration = Duration::from_secs(2);
 
-/// The page that a plan asks for. Another page runs other code of the server; another body, header or query runs the same,
-/// and a compiler that has seen it needs little time.
+/// The page that a plan requests, without its query. Another page runs other code of the server, which is not warm yet; another
+/// body, header or query runs the same code.
 pub(crate) fn page(plan: &Plan) -> String {
     let path = plan.target.path.split('?').next().unwrap_or_default();
     format!("{}{path}", plan.target.authority())
@@ -59,7 +59,7 @@ pub(crate) fn lab_plan(case: &Case<'_>, lab: &Lab, quick: bool) -> Result<Plan, 
     Ok(plan)
 }
 
-/// The profile that a case asks for, with addresses in place of the hosts' names.
+/// The profile that a case asks for, with hosts' names replaced by addresses.
 fn profile(
     case: &Case<'_>,
     addresses: &[(String, Ipv4Addr)],
@@ -75,7 +75,7 @@ fn profile(
     }
 }
 
-/// Resolves the target's name to its address in the lab, whatever a resolver would say.
+/// Resolves the target's name to its address in the lab, without a resolver.
 fn settle_target(plan: &mut Plan, hosts: &[(String, Ipv4Addr)]) -> Result<(), ExperimentError> {
     let host = &plan.target.host;
     if hosts.iter().any(|(_, address)| address.to_string() == *host) {
@@ -90,8 +90,8 @@ fn settle_target(plan: &mut Plan, hosts: &[(String, Ipv4Addr)]) -> Result<(), Ex
     Ok(())
 }
 
-/// As many workers as the generator's host has cores. Where it may use the whole machine, half of the cores are left to the
-/// other hosts, as for any target on this machine.
+/// The number of workers: one per core of the generator's host. Without a cap on its cores, half of the machine's cores, as for any
+/// target on this machine.
 fn workers(lab: &Lab) -> u32 {
     let all = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     let cores = lab.generators.first().and_then(|host| host.capacity.cores);
@@ -99,10 +99,10 @@ fn workers(lab: &Lab) -> u32 {
     given.unwrap_or(all.div_ceil(2)).clamp(1, all)
 }
 
-/// Shortens a load to a preview.
+/// Shortens a load for a preview.
 pub(crate) fn quicken(spec: &mut PlanSpec) {
     spec.warm = spec.warm.map(|warm| warm.min(QUICK_WARM));
-    // An overload without a rate needs the search.
+    // An overload without a given rate needs the search.
     let finds_rate = spec.overload.as_ref().is_some_and(|overload| overload.rate_per_sec.is_none());
     spec.search = spec.search.filter(|_| finds_rate);
     if let Some(overload) = &mut spec.overload {

@@ -13,7 +13,7 @@ use crate::protection::with_settings;
 use crate::recorded::RecordedRun;
 use crate::runner::PlanRunner;
 
-/// A run that is evidence together with others.
+/// A run that can be compared with others.
 #[derive(Debug)]
 pub struct CompletedRun<'a> {
     /// The variant; `None` for the file's own plan.
@@ -25,7 +25,7 @@ pub struct CompletedRun<'a> {
 }
 
 impl CompletedRun<'_> {
-    /// What the run means.
+    /// The analysis of the run.
     pub fn findings(&self) -> &Findings {
         &self.recorded.findings
     }
@@ -34,14 +34,14 @@ impl CompletedRun<'_> {
 /// The runs of a file.
 #[derive(Debug, Default)]
 pub struct LabRuns<'a> {
-    /// The outcome of each plan that was begun.
+    /// The outcome of each plan that was started.
     pub outcomes: Vec<CaseOutcome>,
-    /// The runs that ended by themselves, or the only one.
+    /// The runs that were not cut short, or the only run.
     pub completed: Vec<CompletedRun<'a>>,
 }
 
-/// Runs the file's own plan and its variants, in one lab as long as they have the same hosts. If one of several fails, that is
-/// reported and the others go on.
+/// Runs the file's own plan and its variants, reusing the lab as long as the hosts are the same. If one of several fails, that is
+/// reported and the others continue.
 ///
 /// # Errors
 /// When the only plan of the file fails.
@@ -90,13 +90,13 @@ fn run_case(
 }
 
 impl<'a> LabRuns<'a> {
-    /// The limits that the last of these runs showed.
+    /// The protective limits from the most recent run that showed any.
     fn limits(&self) -> Option<Protection> {
         self.completed.iter().rev().find_map(|run| protection(run.findings()))
     }
 
-    /// Keeps a run. One that the user cut short is shown, but it is no evidence together with others; one in which a service
-    /// ended is none at all.
+    /// Keeps a run. A run that the user cut short is shown but not compared with others; a run in which a service ended is no
+    /// evidence at all.
     fn keep(
         &mut self,
         case: &Case<'a>,

@@ -1,12 +1,12 @@
-//! Experiments made of several runs.
+//! Experiments that consist of several runs.
 //!
-//! A lab file is run in a lab ([`run_lab_file`]), every scenario of a folder is diagnosed and compared with what it expects
-//! ([`diagnose`]), the variants of a file are compared tier by tier ([`run_tiers`]), and each switch of a file is measured on
-//! and off ([`ablate`]). Tables that another tool measured are read into the same types ([`read_table`]), and
-//! series over time that a monitoring system exported ([`read_time_series`]).
+//! [`run_lab_file`] runs a lab file in a lab. [`diagnose`] runs every scenario of a folder and compares the verdict with the
+//! expected one. [`run_tiers`] runs the variants of a file to compare them tier by tier. [`ablate`] measures each switch of a
+//! file on and off. [`read_table`] reads tables that another tool measured into the same types, and [`read_time_series`] reads
+//! time series that a monitoring system exported.
 //!
-//! The functions return typed results and report progress to an [`Observer`]. They print nothing and know no flags. A run
-//! file is read back after each run, so a result never depends on who made the run.
+//! The functions return typed results and report progress to an [`Observer`]. They print nothing and know no flags. The run
+//! file is read back after each run, so a result never depends on which process made the run.
 
 mod ab;
 mod ablation;

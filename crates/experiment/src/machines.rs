@@ -1,4 +1,4 @@
-//! What tiers use of their machines, observed in recorded runs or in a table.
+//! The use of machines by tiers, observed in recorded runs or in a table.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use crate::ExperimentError;
 use crate::table::{Mapping, read_table};
 use crate::tiers::{by_name, read_named_runs};
 
-/// Which rows of a table count.
+/// The rows of a table to include.
 #[derive(Debug, Clone, Copy)]
 pub struct TableRows<'a> {
-    /// Names of groups; empty takes all.
+    /// The names of groups; empty includes all.
     pub groups: &'a [String],
     /// The highest throughput, in requests per second.
     pub max_per_sec: Option<f64>,
@@ -27,10 +27,10 @@ impl TableRows<'_> {
     }
 }
 
-/// What the hosts of recorded runs use.
+/// Observes the hosts of recorded runs.
 ///
 /// # Errors
-/// When a run cannot be read, no run carried what it was sent, or no host was sampled.
+/// When a run cannot be read, no run carried its load, or no host was sampled.
 pub fn observe_run_files(paths: &[PathBuf]) -> Result<Observed, ExperimentError> {
     let observed = observe_runs(&by_name(&read_named_runs(paths)?));
     if observed.tiers.is_empty() {
@@ -51,10 +51,10 @@ fn nothing_observed(paths: &[PathBuf], remarks: &[Remark]) -> ExperimentError {
     }
 }
 
-/// What the tiers of a table use, with how it was read.
+/// Observes the tiers of a table; also returns how the table was read.
 ///
 /// # Errors
-/// When the table cannot be read, no row is included, or no column is of a tier.
+/// When the table cannot be read, no row is included, or no column belongs to a tier.
 pub fn observe_table_file(
     path: &Path,
     mapping: &Mapping,

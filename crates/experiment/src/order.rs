@@ -1,21 +1,21 @@
-//! Orders in which runs are made, drawn from a seed.
+//! Random orders of runs, drawn from a seed.
 
 use plimsoll_units::unix_time;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Orders drawn from a seed, by the Fisher–Yates shuffle.
+/// A generator of random orders, by the Fisher–Yates shuffle.
 #[derive(Debug)]
 pub(crate) struct Order(SplitMix64);
 
 impl Order {
-    /// Orders of this seed; `None` draws the seed from the clock.
+    /// Starts from `seed`; `None` takes a seed from the clock.
     pub(crate) fn new(seed: Option<u64>) -> Self {
         let clock = || unix_time().as_nanos() as u64;
         Self(SplitMix64::seed_from_u64(seed.unwrap_or_else(clock)))
     }
 
-    /// The indices 0 to `count` − 1 in a random order, those that are alike one after another.
+    /// Returns the indices 0 to `count` − 1 in a random order, with indices that are `alike` next to each other.
     pub(crate) fn draw(&mut self, count: usize, alike: impl Fn(usize, usize) -> bool) -> Vec<usize> {
         let mut shuffled: Vec<usize> = (0..count).collect();
         for last in (1..count).rev() {

@@ -1,4 +1,4 @@
-//! A variant that is protected by the limits which an earlier run of its file showed.
+//! Protects a variant with settings that follow from an earlier run of its file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use plimsoll_units::unix_ms;
 use crate::ExperimentError;
 use crate::lab_file::Case;
 
-/// What stands for the path of the settings in the commands of hosts.
+/// The variable for the path of the settings in the commands of hosts.
 const VARIABLE: &str = "${protection}";
 
-/// The file of a case with the path of its settings in the commands of its hosts; `None` for a case that is not to be protected.
-/// `limits` are those that an earlier run of the file showed; the settings are written to `folder`.
+/// The file of a case with the path of its settings filled into the commands of its hosts; `None` for a case without protection.
+/// `limits` come from an earlier run of the file; the settings are written to `folder`.
 ///
 /// # Errors
-/// When there are no limits yet or no command asks for them, and when the settings cannot be written.
+/// When there are no limits yet, no command uses the settings, or the settings cannot be written.
 pub(crate) fn with_settings(
     case: &Case<'_>,
     limits: Option<&Protection>,
@@ -40,7 +40,7 @@ pub(crate) fn with_settings(
     Ok(Some(file))
 }
 
-/// Writes the settings next to the run files; gives their path.
+/// Writes the settings next to the run files; returns their path.
 fn written(
     case: &Case<'_>,
     protector: Protector,

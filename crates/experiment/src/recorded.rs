@@ -1,4 +1,4 @@
-//! Recorded runs, read back and analysed as the live run was.
+//! Reads back recorded runs and analyses them as the live run was.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ pub struct RecordedRun {
     pub findings: Findings,
 }
 
-/// The name of a file without its ending.
+/// The name of a file without its extension.
 pub fn file_stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -32,7 +32,7 @@ pub fn read_run(path: &Path) -> Result<RecordedRun, ExperimentError> {
     Err(ExperimentError::PartlyDamaged { path: path.to_owned() })
 }
 
-/// Reads a run file and analyses what of it can be trusted.
+/// Reads a run file and analyses its intact parts.
 ///
 /// # Errors
 /// When it cannot be read.

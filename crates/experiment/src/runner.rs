@@ -1,4 +1,4 @@
-//! Runs plans one after another, in one lab as long as they have the same hosts.
+//! Runs plans one after another, reusing a lab as long as the hosts are the same.
 
 use std::path::PathBuf;
 
@@ -10,19 +10,19 @@ use crate::lab_file::Case;
 use crate::recorded::{RecordedRun, read_run};
 use crate::session::{LabSession, Session};
 
-/// Makes the runs of plans. The lab of the last run is used again if the next plan has the same hosts: what is warm in its
-/// servers stays warm, and what was filled stays full.
+/// Makes the runs of plans. The lab of the last run is reused if the next plan has the same hosts: warm servers stay warm, and
+/// filled data stays.
 pub struct PlanRunner<'a> {
     privileges: Option<Privileges>,
-    /// Every plan is run in a lab, also one whose hosts run nothing.
+    /// True if every plan runs in a lab, even if its hosts run nothing.
     labs_only: bool,
     context: RunContext<'a>,
-    /// Where the last run was made, with the hosts that its lab was made of.
+    /// The last session, with the specification of its lab.
     cached: Option<(LabSpec, Session)>,
 }
 
 impl<'a> PlanRunner<'a> {
-    /// Makes runs in labs, where a plan has hosts to make and there are privileges for it, and else on existing hosts.
+    /// Makes runs in labs if a plan has hosts to make and privileges are given, and otherwise on existing hosts.
     pub fn new(privileges: Option<Privileges>, context: RunContext<'a>) -> Self {
         Self { privileges, labs_only: false, context, cached: None }
     }
@@ -32,7 +32,7 @@ impl<'a> PlanRunner<'a> {
         Self { labs_only: true, ..Self::new(Some(privileges), context) }
     }
 
-    /// True if the lab that is up has the hosts of this case.
+    /// True if the current lab has the hosts of this case.
     pub(crate) fn reuses_lab(&self, case: &Case<'_>) -> bool {
         self.cached.as_ref().is_some_and(|(known, _)| *known == case.lab())
     }
@@ -44,11 +44,11 @@ impl<'a> PlanRunner<'a> {
         }
     }
 
-    /// Makes the run of a case; gives the run file, and the error of the service that ended meanwhile, if one did. A
-    /// lab in which a run failed, a service ended or a cap was raised is not used again.
+    /// Makes the run of a case; returns the run file, and the error of a service that ended during it. A lab in which a run failed, a
+    /// service ended or a verdict was tested is not reused.
     pub(crate) fn run(&mut self, case: &Case<'_>) -> Result<(PathBuf, Option<LabError>), ExperimentError> {
         let spec = case.lab();
-        // A lab with other hosts ends here: two labs would share the machine.
+        // A lab with other hosts is dropped here: two labs would share the machine.
         let cached = self.cached.take().filter(|(known, _)| *known == spec);
         let mut session = cached.map_or_else(|| self.start(case), |(_, session)| Ok(session))?;
         let path = session.run(case, self.context)?;
@@ -59,7 +59,7 @@ impl<'a> PlanRunner<'a> {
         Ok((path, ended))
     }
 
-    /// Makes the run of a case and reads it back. That a service ended meanwhile is reported, and given too.
+    /// Makes the run of a case and reads it back. A service that ended during it is both reported and returned.
     pub(crate) fn run_and_read(
         &mut self,
         case: &Case<'_>,

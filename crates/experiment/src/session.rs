@@ -1,4 +1,4 @@
-//! Where the runs of a plan file are made: in a lab, or on hosts that exist already.
+//! A session makes the runs of a plan file, in a lab or on existing hosts.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,15 @@ use crate::generator;
 use crate::lab_file::Case;
 use crate::lab_plan::{lab_plan, page, quicken};
 
-/// How long hosts may take to become ready.
+/// The time limit for hosts to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(60);
-/// How often a command is asked whether it has ended.
+/// The interval at which a command's exit is polled.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Makes the hosts of a case.
+/// Creates the lab of a case.
 ///
 /// # Errors
-/// When the case has none, or one of them cannot be made.
+/// When the case has no hosts to make, or one of them cannot be made.
 pub fn raise_lab(
     case: &Case<'_>,
     privileges: Privileges,
@@ -46,11 +46,11 @@ pub fn raise_lab(
     Ok(Lab::up(&case.lab(), &options)?)
 }
 
-/// A lab that runs one plan after another.
+/// A lab in which plans run one after another.
 #[derive(Debug)]
 pub(crate) struct LabSession {
     lab: Lab,
-    /// The pages in it that were warmed up, which are not again.
+    /// The pages that were warmed up in this lab, so that they are not warmed up again.
     warmed: BTreeSet<String>,
 }
 
@@ -65,7 +65,7 @@ impl LabSession {
         Ok(Self { lab, warmed: BTreeSet::new() })
     }
 
-    /// Runs the plan of a case; gives the run file.
+    /// Runs the plan of a case; returns the run file.
     fn run(&mut self, case: &Case<'_>, context: RunContext<'_>) -> Result<PathBuf, ExperimentError> {
         let mut plan = lab_plan(case, &self.lab, context.settings.quick)?;
         let page = page(&plan);
@@ -82,12 +82,12 @@ impl LabSession {
 
 pub(crate) enum Session {
     Lab(Box<LabSession>),
-    /// On hosts that exist already.
+    /// On existing hosts.
     Existing,
 }
 
 impl Session {
-    /// Runs the plan of a case; gives the run file.
+    /// Runs the plan of a case; returns the run file.
     pub(crate) fn run(
         &mut self,
         case: &Case<'_>,
@@ -99,7 +99,7 @@ impl Session {
         }
     }
 
-    /// Whether all services of the lab still run.
+    /// Fails if a service of the lab has ended.
     pub(crate) fn alive(&mut self) -> Result<(), LabError> {
         match self {
             Self::Lab(session) => session.lab.alive(),
@@ -107,8 +107,8 @@ impl Session {
         }
     }
 
-    /// Calls a shell command in the folder, on a host of the lab or on this machine, and waits for its end, or until the user ends the
-    /// experiment.
+    /// Runs a shell command in `folder`, on a host of the lab or on this machine, and waits until it exits or the user interrupts
+    /// the experiment.
     pub(crate) fn call(
         &self,
         host: Option<&str>,
@@ -124,7 +124,7 @@ impl Session {
         }
     }
 
-    /// How a command ended; `None` if the user did not wait for that.
+    /// The exit status of a command; `None` if the user interrupted the wait.
     fn status_of(
         &self,
         host: Option<&str>,
@@ -133,14 +133,14 @@ impl Session {
         interrupted: &AtomicBool,
     ) -> Result<Option<ExitStatus>, String> {
         let mut command = Command::new("/bin/sh");
-        // Standard output is that of the answer, and nothing that a command asks for is typed.
+        // Standard output is reserved for the answer, and a command gets no input.
         command.args(["-c", text]).stdin(Stdio::null()).stdout(io::stderr());
         let waited = match (self, host) {
             (Self::Lab(session), Some(name)) => {
                 let host = session.lab.hosts.iter().find(|host| host.name == name);
                 let host = host.ok_or_else(|| format!("the lab has no host `{name}`"))?;
                 let mut process = host.spawn(command, folder).map_err(|error| error.to_string())?;
-                // It has a session of its own, which Ctrl-C does not reach.
+                // The process has its own session, which Ctrl-C does not reach.
                 await_end(&mut process.child, interrupted)
             }
             (Self::Existing, Some(name)) => {
@@ -155,7 +155,7 @@ impl Session {
     }
 }
 
-/// Waits for the end of a process; `None` if the user does not.
+/// Waits for a process to exit; `None` if the user interrupts.
 fn await_end(child: &mut Child, interrupted: &AtomicBool) -> io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
@@ -168,7 +168,7 @@ fn await_end(child: &mut Child, interrupted: &AtomicBool) -> io::Result<Option<E
     }
 }
 
-/// Runs a plan from this process, on hosts that exist already.
+/// Runs a plan from this process, on existing hosts.
 fn run_here(case: &Case<'_>, context: RunContext<'_>) -> Result<PathBuf, ExperimentError> {
     let mut spec = case.file.spec.clone();
     spec.name = Some(case.name.replace('/', "-"));

@@ -1,4 +1,4 @@
-//! Tables that another tool measured, read as rows by what their columns mean.
+//! Reads tables that another tool measured into rows, by the meanings of their columns.
 
 mod cell;
 mod guess;
@@ -23,17 +23,17 @@ pub use mapping::{Mapping, MappingError};
 pub use time_series::{AboveAll, TimeSeries, TimeSeriesColumns, UnreadColumn, read_time_series};
 use unit::Unit;
 
-/// The figures of one meaning, a value for each row in base units.
+/// The figures of one meaning: a value in base units for each row.
 struct Figures {
     name: String,
     values: Vec<Option<f64>>,
 }
 
-/// The rows of a table, with how it was read. Columns that no `--map` names are recognised by their headers. A row without a
-/// throughput was not measured, and is left out; a cell that is no figure is unknown.
+/// Reads the rows of a table; also returns how it was read. Columns that no `--map` names are recognised by their headers. A row
+/// without a throughput was not measured, and is left out; a cell that is not a figure is unknown.
 ///
 /// # Errors
-/// When the file cannot be read, a mapped column is missing, no column is the throughput, or no row has one.
+/// When the file cannot be read, a mapped column is missing, no column is the throughput, or no row has a throughput.
 pub fn read_table(path: &Path, mapping: &Mapping) -> Result<(Vec<TableRow>, TableReading), ExperimentError> {
     let (header, records) = records(path)?;
     let names: Vec<&str> = header.iter().collect();
@@ -59,11 +59,11 @@ pub fn read_table(path: &Path, mapping: &Mapping) -> Result<(Vec<TableRow>, Tabl
     Ok((rows, reading))
 }
 
-/// The columns of a mapping in a table.
+/// The positions in a table of a mapping's columns.
 struct Columns {
     labels: Vec<usize>,
     groups: Vec<usize>,
-    /// One for each entry; `None` where that is a number.
+    /// One for each entry; `None` for an entry that is a constant.
     entries: Vec<Option<usize>>,
 }
 
@@ -91,7 +91,7 @@ impl Columns {
     }
 }
 
-/// What a meaning has in each row.
+/// Reads the figures of an entry.
 fn figures(
     entry: &Entry,
     column: Option<usize>,
@@ -126,7 +126,7 @@ fn figures(
     Figures { name, values }
 }
 
-/// The unit of a column: that of its header; a share is a ratio if nothing has a unit and nothing is above 1.
+/// The unit of a column's header. A share without any unit is a ratio if no cell is above 1.
 fn unit_of(entry: &Entry, title: &str, cells: &[Result<Cell, NoNumber>]) -> Option<Unit> {
     let of_header = Header::parse(title).unit;
     let read = || cells.iter().flatten();
@@ -137,7 +137,7 @@ fn unit_of(entry: &Entry, title: &str, cells: &[Result<Cell, NoNumber>]) -> Opti
     if is_ratio { Some(unit::RATIO) } else { of_header.filter(|unit| entry.meaning.takes(*unit)) }
 }
 
-/// Forgets shares of more than all.
+/// Clears shares above 105 %, which are more than all.
 fn without_more_than_all(values: &mut [Option<f64>], column: &str, meaning: &str) -> Option<ColumnDoubt> {
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let mut cells = 0;

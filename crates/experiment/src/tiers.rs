@@ -1,4 +1,4 @@
-//! Runs of the same tiers with other numbers of machines.
+//! Runs of the same tiers with different numbers of machines.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::lab_file::{Case, LabFile};
 use crate::recorded::{RecordedRun, file_stem, read_run};
 use crate::runner::PlanRunner;
 
-/// A recorded run under its name in a comparison.
+/// A recorded run with its name in a comparison.
 #[derive(Debug)]
 pub struct NamedRun {
     pub name: String,
@@ -18,7 +18,7 @@ pub struct NamedRun {
     pub findings: Findings,
 }
 
-/// Reads run files; each run has the name of its file.
+/// Reads run files; each run is named after its file.
 ///
 /// # Errors
 /// When one cannot be read.
@@ -29,16 +29,16 @@ pub fn read_named_runs(paths: &[PathBuf]) -> Result<Vec<NamedRun>, ExperimentErr
     paths.iter().map(named).collect()
 }
 
-/// Runs as the analysis takes them.
+/// Returns the runs in the form that the analysis takes.
 pub fn by_name(runs: &[NamedRun]) -> Vec<(&str, &Findings)> {
     runs.iter().map(|run| (run.name.as_str(), &run.findings)).collect()
 }
 
-/// Runs the file's own plan and its variants. One that fails is reported and does not end the others; the flag is true if any
-/// did. One of several that the user cut short is left out: it is no evidence together with others.
+/// Runs the file's own plan and its variants. A failed run is reported and does not end the others; the flag is true if any
+/// failed. A run that the user cut short is left out if there are several, because it cannot be compared.
 ///
 /// # Errors
-/// When no run was made, or the user ended the first.
+/// When no run succeeded, or the user interrupted the first.
 pub fn run_tiers(
     file: &LabFile,
     mut runner: PlanRunner<'_>,

@@ -1,4 +1,4 @@
-//! An agent: a process that makes shares of the runs that a conductor invites it to.
+//! An agent: a process that generates its share of the load in each run that a conductor invites it to.
 
 pub(crate) mod gate;
 pub(crate) mod order;
@@ -24,15 +24,14 @@ pub use order::{AgentOptions, Generator};
 use order::{AgentOrder, Invited, Notice};
 use task::{Setup, run};
 
-/// What an agent reports.
+/// An event that an agent reports to its caller.
 #[derive(Debug)]
 pub enum AgentReport<'a> {
     /// It is connected, and waits for a run.
     Waiting { agent: &'a str, broker: &'a str },
-    /// A run began, against this host and port as the Host header has them. The rest of the URL may hold what is no matter of an
-    /// agent's log.
+    /// A run began against this host and port, as in the Host header. The rest of the URL may not belong in an agent's log.
     Began { run: &'a str, target: &'a str },
-    /// It did not take part in a run.
+    /// It refused to take part in a run.
     Refused { run: &'a str, why: &'a str },
     /// Its part of a run has ended.
     Ended { run: &'a str },
@@ -40,8 +39,8 @@ pub enum AgentReport<'a> {
     Failed { run: &'a str, why: &'a str },
 }
 
-/// Takes part in runs until it is interrupted, or until after one if it is to be only one. An interrupt in a run ends its load, and the
-/// conductor gets what was measured.
+/// Takes part in runs until it is interrupted, or in one run if [`AgentOptions::once`] is set. An interrupt during a run ends its
+/// load; the conductor still receives what was measured.
 ///
 /// # Errors
 /// When the broker cannot be used.
@@ -84,7 +83,7 @@ impl Agent<'_> {
                 Ok(Notice::Refused(Refusal { run, why })) => {
                     (self.report)(&AgentReport::Refused { run: &run, why: &why });
                 }
-                // Its own error says why.
+                // The task has ended; its own error says why.
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -114,7 +113,7 @@ impl Agent<'_> {
         }
     }
 
-    /// The plan and its CSV file, or why the agent does not make this load.
+    /// Returns the plan and its CSV file, or why the agent refuses this load.
     fn accept(&self, invitation: &Invitation) -> Result<(Plan, Option<Vec<u8>>), String> {
         if invitation.version != self.options.version {
             let (theirs, ours) = (&invitation.version, self.options.version);

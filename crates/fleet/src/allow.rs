@@ -8,13 +8,13 @@ use plimsoll_plan::Plan;
 /// A target that an agent may load: `HOST`, `HOST:PORT`, `*.DOMAIN` or `*.DOMAIN:PORT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedTarget {
-    /// In lower case, without brackets; beginning with a dot for all names below it.
+    /// In lower case, without brackets. With a dot at the beginning it stands for all names below the domain.
     host: String,
     /// All ports if `None`.
     port: Option<u16>,
 }
 
-/// A text that names no target.
+/// A text that is not a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("write HOST, HOST:PORT, [IPV6]:PORT or *.DOMAIN, without a scheme or a path")]
 pub struct NoTarget;
@@ -37,7 +37,7 @@ impl FromStr for AllowedTarget {
     }
 }
 
-/// Host and port of a text, the host without brackets.
+/// Splits a text into host and port, the host without brackets.
 fn split(text: &str) -> Result<(&str, Option<&str>), NoTarget> {
     if let Some(rest) = text.strip_prefix('[') {
         let (host, rest) = rest.split_once(']').ok_or(NoTarget)?;
@@ -74,7 +74,7 @@ impl AllowedTarget {
     }
 }
 
-/// Why a plan is not for an agent with this list; `None` if it is.
+/// Returns why an agent with this list refuses the plan; `None` if it accepts the plan.
 pub(crate) fn refusal(allowed: &[AllowedTarget], plan: &Plan) -> Option<String> {
     if plan.network.unix.is_some() {
         return Some("the plan connects to a unix socket, which is of one machine".to_owned());
@@ -88,7 +88,7 @@ pub(crate) fn refusal(allowed: &[AllowedTarget], plan: &Plan) -> Option<String> 
     Some(format!("its --allow list ({}) does not name {}:{}", list.join(", "), foreign.0, foreign.1))
 }
 
-/// Everything that connections of the plan may go to.
+/// Returns every host and port that connections of the plan may go to.
 fn places(plan: &Plan) -> Vec<(String, u16)> {
     let (host, port) = match &plan.network.connect_to {
         Some(other) => (other.host.clone(), other.port),

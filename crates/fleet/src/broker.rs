@@ -20,17 +20,17 @@ use crate::wire::Subjects;
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// The longest wait between two tries to connect again.
 const RECONNECT_MAX: Duration = Duration::from_secs(1);
-/// After so much silence the conductor pings the broker. Without an answer the connection is given up after three such times (1.5 s),
-/// before agents count as lost (2.5 s).
+/// The conductor pings the broker after this much silence. Without an answer it gives the connection up after three such intervals
+/// (1.5 s), before agents count as lost (2.5 s).
 const PING_INTERVAL: Duration = Duration::from_millis(500);
-/// The same of an agent. One that is cut off so long is lost in any case.
+/// The ping interval of an agent. One that is cut off for so long is lost in any case.
 const AGENT_PING_INTERVAL: Duration = Duration::from_secs(2);
-/// A broker that refuses so many tries in a row to connect again, which takes about 7 s, lets this process in no more. A node that
-/// starts may refuse some.
+/// After this many refused reconnections in a row, which take about 7 s, the broker is taken not to admit this process any more. A
+/// starting node may refuse some.
 const REFUSALS_MAX: u32 = 10;
-/// What a server says of what the credentials do not permit.
+/// What a server says if the credentials do not permit something.
 const VIOLATION: &str = "permissions violation";
-/// What it says before it ends a connection for good.
+/// What a server says before it ends a connection for good.
 const SHUT_OUT: [&str; 2] = ["authentication expired", "authentication revoked"];
 
 /// The addresses of a broker, separated by commas.
@@ -59,20 +59,20 @@ impl BrokerAddress {
         self.0.contains('@')
     }
 
-    /// The same options, with the login that the address has. The first login in the list counts for all nodes.
+    /// Adds the login of the address to the options. The first login in the list counts for all nodes.
     fn log_in(&self, options: ConnectOptions) -> ConnectOptions {
         let mut nodes = self.0.split(',').filter_map(|part| part.parse::<ServerAddr>().ok());
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let login = |node: ServerAddr| Some((decoded(node.username()?), node.password().map(decoded)));
         match nodes.find_map(login) {
             Some((user, Some(password))) => options.user_and_password(user, password),
-            // As other clients of NATS take it.
+            // A user without a password is a token, as in other clients of NATS.
             Some((token, None)) => options.token(token),
             None => options,
         }
     }
 
-    /// True if both name the same node, among others.
+    /// True if both name at least one node in common.
     pub(crate) fn meets(&self, other: &Self) -> bool {
         self.0.split(',').any(|part| other.0.split(',').any(|own| own == part))
     }
@@ -90,23 +90,23 @@ impl fmt::Display for BrokerAddress {
     }
 }
 
-/// Files of TLS: how the broker proves itself, and this client.
+/// TLS files that authenticate the broker and this client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Certificates {
-    /// The authorities of the broker; those of the system if `None`.
+    /// The authorities that the broker's certificate is verified against; those of the system if `None`.
     pub authorities: Option<PathBuf>,
     /// This client's certificate and its key, for a broker that asks for one.
     pub own: Option<(PathBuf, PathBuf)>,
 }
 
 impl Certificates {
-    /// The authorities, this client's certificate and its key, as far as there are any.
+    /// The paths of the authorities, of this client's certificate and of its key.
     pub fn files(&self) -> [Option<&PathBuf>; 3] {
         let own = self.own.as_ref();
         [self.authorities.as_ref(), own.map(|(certificate, _)| certificate), own.map(|(_, key)| key)]
     }
 
-    /// The options with these files; a connection without TLS is refused then.
+    /// Adds these files to the options. A connection without TLS is refused then.
     fn add_to(&self, mut options: ConnectOptions) -> ConnectOptions {
         if let Some(authorities) = &self.authorities {
             options = options.add_root_certificates(authorities.clone()).require_tls(true);
@@ -118,7 +118,7 @@ impl Certificates {
     }
 }
 
-/// Where a fleet meets.
+/// The broker of a fleet, and how to log in.
 #[derive(Debug, Clone)]
 pub struct Broker {
     pub address: BrokerAddress,
@@ -134,7 +134,7 @@ impl Broker {
         Subjects::new(&self.fleet)
     }
 
-    /// Connects; an agent does so with a place for answers of its own. The connection is taken up again by itself whenever it
+    /// Connects. `inbox` is the prefix of an agent for the replies to it. The client reconnects by itself whenever the connection
     /// breaks.
     pub(crate) async fn connect(&self, name: &str, inbox: Option<String>) -> Result<Connected, FleetError> {
         let (sender, violations) = unbounded_channel();
@@ -156,7 +156,7 @@ impl Broker {
         Ok(Connected { client, violations })
     }
 
-    /// Fails if the credentials expire before something that takes so long is over.
+    /// Fails if the credentials expire within `lasts`.
     ///
     /// # Errors
     /// Then, and when they cannot be read.
@@ -204,14 +204,14 @@ fn read_credentials(path: &Path) -> Result<String, FleetError> {
     std::fs::read_to_string(path).map_err(unreadable(path))
 }
 
-/// The wait before a try to connect again, which doubles.
+/// The wait before a reconnection, which doubles with each try.
 fn reconnect_delay(tries: usize) -> Duration {
     let doubled =
         Duration::from_millis(50) * 2_u32.saturating_pow(u32::try_from(tries).unwrap_or(31).min(10));
     doubled.min(RECONNECT_MAX)
 }
 
-/// The error that a connection cannot go on after; `None` if it can. Tries to connect again that were refused are counted.
+/// Returns the error after which a connection cannot go on; `None` if it can. Counts refused reconnections.
 fn shutting_out(event: Event, refusals: &AtomicU32) -> Option<FleetError> {
     match event {
         Event::Closed => Some(FleetError::ShutOut),
@@ -235,7 +235,7 @@ fn shutting_out(event: Event, refusals: &AtomicU32) -> Option<FleetError> {
     }
 }
 
-/// True if a try to connect again failed as the broker does not let this client in. Only the text of the error is passed on.
+/// True if a reconnection failed because the broker does not admit this client. The event holds only the text of that error.
 fn is_refusal(why: &str) -> bool {
     let refusals = [ConnectErrorKind::AuthorizationViolation, ConnectErrorKind::Authentication];
     refusals.iter().any(|kind| kind.to_string() == why)
@@ -244,12 +244,12 @@ fn is_refusal(why: &str) -> bool {
 /// A connection to the broker.
 pub(crate) struct Connected {
     pub(crate) client: Client,
-    /// What the broker does not permit.
+    /// Permissions that the broker denied, and why it does not serve this connection any more.
     pub(crate) violations: UnboundedReceiver<FleetError>,
 }
 
 impl Connected {
-    /// An error that a violation of the credentials' rights explains better, if there was one.
+    /// Returns the broker's own error if there was one, as it explains more, or else `error`.
     pub(crate) fn explain(&mut self, error: FleetError) -> FleetError {
         self.violations.try_recv().unwrap_or(error)
     }

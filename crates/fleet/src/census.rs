@@ -13,14 +13,14 @@ use crate::deadline::POLL_INTERVAL;
 use crate::error::FleetError;
 use crate::wire::{Alive, REPEAT, sign_of};
 
-/// How long agents are waited for that were asked for, or for the first of any number.
+/// How long to wait for the requested number of agents, or for the first agent if no number was requested.
 const GATHER_WITHIN: Duration = Duration::from_secs(30);
-/// After the first agent others are waited for this long, if no number was asked for.
+/// How long to wait for others after the first agent, if no number was requested.
 const OTHERS_WITHIN: Duration = Duration::from_secs(2);
-/// Each agent that is there is heard again within this time.
+/// Every agent that is running is heard again within this time.
 const AGAIN_WITHIN: Duration = REPEAT.saturating_mul(3);
 
-/// The agents that are free, by name: so many, or all that answer within a while.
+/// Finds free agents, by name: `asked_for` of them, or all that answer within a while.
 pub(crate) async fn find(
     broker: &Broker,
     asked_for: Option<usize>,
@@ -42,7 +42,7 @@ pub(crate) async fn find(
             state if state == before => {}
             State::AnyNumber => deadline = RealClock.now() + OTHERS_WITHIN,
             State::All => deadline = RealClock.now() + AGAIN_WITHIN,
-            // One that was found has begun another run.
+            // An agent that was found has begun another run.
             State::TooFew => deadline = began + GATHER_WITHIN,
         }
     }
@@ -50,31 +50,31 @@ pub(crate) async fn find(
     census.result().map_err(|census| census.too_few(broker, within_sec))
 }
 
-/// How far the census is.
+/// The progress of a census.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     TooFew,
-    /// Any number is enough, and others may come.
+    /// No number was requested, at least one agent was found, and others may come.
     AnyNumber,
-    /// So many as were asked for.
+    /// As many as requested were found.
     All,
 }
 
-/// What signs of life say.
+/// What the signs of life so far show.
 #[derive(Debug, Default)]
 struct Census {
     asked_for: Option<usize>,
     found: BTreeMap<String, Found>,
-    /// Those in runs, by name.
+    /// The run of each busy agent, by agent name.
     busy: BTreeMap<String, String>,
-    /// Incarnations that were heard under a name before another one was.
+    /// Incarnations of a name that was later heard with another incarnation.
     former: Vec<u64>,
 }
 
 #[derive(Debug)]
 struct Found {
     sign: Alive,
-    /// It was heard before.
+    /// The same process was heard before.
     again: bool,
 }
 
@@ -95,7 +95,7 @@ impl Census {
             return Ok(());
         }
         self.busy.remove(&sign.agent);
-        // One that was started again is heard no more; of two with one name both are.
+        // The old process of a restarted agent is not heard again; two processes of one name both are.
         if self.former.contains(&sign.incarnation) {
             return Err(FleetError::SameName { name: sign.agent });
         }
@@ -118,8 +118,8 @@ impl Census {
         }
     }
 
-    /// True if so many were found as were asked for, and each was heard again: between its two signs another process of its name
-    /// would have been heard.
+    /// True if as many agents as requested were found, and each was heard twice: in between, another process of its name would have
+    /// been heard.
     fn is_sure(&self) -> bool {
         self.state() == State::All && self.found.values().all(|found| found.again)
     }
@@ -133,7 +133,7 @@ impl Census {
         }
     }
 
-    /// Why there are not enough agents, of which some may be in other runs.
+    /// Returns why there are not enough agents. Some of them may be in other runs.
     fn too_few(mut self, broker: &Broker, within_sec: u64) -> FleetError {
         self.busy.retain(|agent, _| !self.found.contains_key(agent));
         let free: Vec<&str> = self.found.keys().map(String::as_str).collect();

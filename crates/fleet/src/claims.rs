@@ -1,4 +1,4 @@
-//! The tokens by which NATS knows an operator, an account and a user: JWTs of version 2, signed with nkeys.
+//! The tokens by which NATS identifies an operator, an account and a user: JWTs of version 2, signed with nkeys.
 //!
 //! NATS defines them in <https://docs.nats.io/running-a-nats-service/nats_admin/security/jwt>; the Go package `jwt/v2` is the
 //! reference for the names of fields.
@@ -23,14 +23,14 @@ pub(crate) struct Token<'a> {
     /// The public key that it is about.
     pub(crate) subject: &'a str,
     pub(crate) name: &'a str,
-    /// Seconds since 1970; for good if `None`.
+    /// Seconds since 1970; the token does not expire if `None`.
     pub(crate) expires_sec: Option<u64>,
-    /// The claims that are NATS' own.
+    /// The claims that are specific to NATS.
     pub(crate) nats: Value,
 }
 
 impl Token<'_> {
-    /// The token with the issuer's signature.
+    /// Returns the token, signed by the issuer.
     pub(crate) fn sign(&self, issuer: &KeyPair) -> Result<String, FleetError> {
         let mut claims = json!({
             "jti": format!("{:016x}", crate::random()?),
@@ -56,7 +56,7 @@ pub(crate) fn now_sec() -> u64 {
     unix_time().as_secs()
 }
 
-/// The claims of a token; `None` if it is none.
+/// Decodes the claims of a token, without a check of its signature; `None` if it is no token.
 pub(crate) fn read(token: &str) -> Option<Value> {
     let body = token.split('.').nth(1)?;
     serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(body).ok()?).ok()
@@ -66,8 +66,8 @@ pub(crate) fn operator(system_account: &str) -> Value {
     json!({ "type": "operator", "version": VERSION, "system_account": system_account })
 }
 
-/// An account whose users may keep streams. Users signed with the key of agents may do what agents of this fleet do, each on
-/// the subjects of its own name: the server puts that in from the user's token.
+/// An account, whose users may keep streams if `agents_key` is given. Users signed with that key have the rights of an agent of this
+/// fleet, each on the subjects of its own name, which the server takes from the user's token.
 pub(crate) fn account(fleet: &str, agents_key: Option<&str>) -> Value {
     let stored = if agents_key.is_some() { UNLIMITED } else { 0 };
     let scopes: Vec<Value> = agents_key.iter().map(|key| scope(fleet, key)).collect();
@@ -99,7 +99,7 @@ fn scope(fleet: &str, key: &str) -> Value {
     })
 }
 
-/// An agent of this account: its rights are those of the scope.
+/// The claims of an agent of this account. Its rights are in the scope.
 pub(crate) fn agent(account: &str) -> Value {
     json!({ "type": "user", "version": VERSION, "issuer_account": account })
 }

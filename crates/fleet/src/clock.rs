@@ -1,25 +1,25 @@
 //! The difference between two monotonic clocks, measured by exchanges of four timestamps.
 //!
-//! An agent asks at `t0` of its own clock, the conductor gets that at `t1` and answers at `t2` of its clock, and the answer is
-//! there at `t3`. With the delay δ = (t3 − t0) − (t2 − t1) the difference of the clocks is θ = ((t1 − t0) + (t2 − t3)) / 2 with an
-//! error of at most δ / 2, whatever part of the delay each way took (RFC 5905, section 8 and appendix A.5.1). Of several exchanges
-//! the one with the smallest delay counts.
+//! An agent asks at `t0` of its own clock, the conductor receives the request at `t1` and answers at `t2` of its clock, and the
+//! answer arrives at `t3`. With the delay δ = (t3 − t0) − (t2 − t1) the difference of the clocks is θ = ((t1 − t0) + (t2 − t3)) / 2
+//! with an error of at most δ / 2, whatever part of the delay each way took (RFC 5905, section 8 and appendix A.5.1). Of several
+//! exchanges the one with the smallest delay counts.
 
 use std::time::Duration;
 
 use plimsoll_record::WallClocks;
 use plimsoll_units::Instant;
 
-/// Two clocks gain or lose no more than this against each other: 100 ppm (RFC 5905 assumes 15 ppm of a disciplined one).
+/// Bound on the drift between two clocks: 100 ppm (RFC 5905 assumes 15 ppm of a disciplined one).
 pub(crate) const DRIFT_PPB: u64 = 100_000;
 
 /// Exchanges of the measurement before a step.
 pub(crate) const EXCHANGES: usize = 16;
-/// Of that after a step, which shows no more than whether a clock was set: all agents ask at once, and the answer waits for them.
+/// Exchanges of the measurement after a step, which only shows whether a clock was set. Few, because all agents ask at once.
 pub(crate) const EXCHANGES_AFTER: usize = 4;
-/// A measurement may take so long, of all its exchanges together.
+/// How long a measurement may take, with all its exchanges.
 pub(crate) const MEASURED_WITHIN: Duration = Duration::from_secs(10);
-/// One exchange may take so long.
+/// How long one exchange may take.
 pub(crate) const EXCHANGED_WITHIN: Duration = Duration::from_secs(1);
 
 /// The four timestamps of one exchange.
@@ -27,11 +27,11 @@ pub(crate) const EXCHANGED_WITHIN: Duration = Duration::from_secs(1);
 pub(crate) struct Exchange {
     /// When the agent asked, by its clock.
     pub(crate) asked: Instant,
-    /// When the conductor got that, by its clock.
+    /// When the conductor received the request, by its clock.
     pub(crate) received: Instant,
     /// When the conductor answered, by its clock.
     pub(crate) answered: Instant,
-    /// When the agent had the answer, by its clock.
+    /// When the agent received the answer, by its clock.
     pub(crate) arrived: Instant,
 }
 
@@ -40,19 +40,19 @@ pub(crate) struct Exchange {
 pub(crate) struct Offset {
     /// Nanoseconds to add to an instant of the agent.
     ns: i128,
-    /// The truth is no further away than this at the instant it was measured.
+    /// Bound on the error at the instant of the measurement, in nanoseconds.
     error_ns: u64,
-    /// That instant, by the agent's clock.
+    /// The instant of the measurement, by the agent's clock.
     measured: Instant,
-    /// What the clocks may gain or lose against each other, in nanoseconds per second.
+    /// Bound on the drift between the clocks, in nanoseconds per second.
     drift_ppb: u64,
 }
 
-/// What a measurement shows.
+/// The result of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Comparison {
     pub(crate) offset: Offset,
-    /// What the wall clocks say of it; `None` unless both are synchronised.
+    /// How the wall clocks compare with it; `None` unless both are synchronised.
     pub(crate) wall: Option<WallClocks>,
 }
 
@@ -68,11 +68,12 @@ fn between(from: Instant, to: Instant) -> i128 {
 }
 
 impl Offset {
-    /// The best that these exchanges show of clocks that gain or lose no more than `drift_ppb`; `None` without any exchange.
+    /// Computes the offset from the exchange with the smallest delay, for clocks that drift by at most `drift_ppb`; `None` without
+    /// any exchange.
     pub(crate) fn best(exchanges: &[Exchange], drift_ppb: u64) -> Option<Self> {
         let best = exchanges.iter().min_by_key(|exchange| exchange.delay_ns())?;
         let ns = (between(best.asked, best.received) + between(best.arrived, best.answered)) / 2;
-        // A delay below zero is no delay: a clock was set, or has no such resolution.
+        // A negative delay means that a clock was set, or that its resolution is too coarse.
         let halved = u64::try_from(best.delay_ns().max(0) / 2 + 1).unwrap_or(u64::MAX);
         // The clocks drift during the exchange, too.
         let error_ns = halved.saturating_add(drift_ns(best.arrived.since(best.asked), drift_ppb));
@@ -84,24 +85,24 @@ impl Offset {
         self.ns
     }
 
-    /// How far the truth may be from that at the instant of the measurement, in nanoseconds.
+    /// Bound on the error of the offset at the instant of the measurement, in nanoseconds.
     pub(crate) fn own_error_ns(self) -> u64 {
         self.error_ns
     }
 
-    /// An instant of the conductor by the agent's clock.
+    /// Translates an instant of the conductor to the agent's clock.
     pub(crate) fn to_agent(self, instant: Instant) -> Instant {
         let ns = i128::from(instant.as_nanos()) - self.ns;
         Instant::from_nanos(u64::try_from(ns.max(0)).unwrap_or(u64::MAX))
     }
 
-    /// How far the truth may be from it at this instant of the agent, as clocks drift.
+    /// Bound on the error of the offset at this instant of the agent, in nanoseconds: it grows with the drift.
     pub(crate) fn error_at(self, instant: Instant) -> u64 {
         let since = instant.since(self.measured).max(self.measured.since(instant));
         self.error_ns.saturating_add(drift_ns(since, self.drift_ppb))
     }
 
-    /// By how much a clock was moved since `earlier`, beyond what drift and the errors of both explain; `None` if it was not.
+    /// By how much a clock moved since `earlier`; `None` if drift and the errors of both offsets explain the difference.
     pub(crate) fn moved_since(self, earlier: Self) -> Option<Duration> {
         let apart = (self.ns - earlier.ns).unsigned_abs();
         let explained = self.error_ns.saturating_add(earlier.error_at(self.measured));

@@ -1,4 +1,4 @@
-//! Commands on their way to an agent: numbered, and sent again until the agent confirms them.
+//! Commands on their way to an agent: numbered, and resent until the agent confirms them.
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use plimsoll_conductor::peers::Command;
 /// The conductor's side.
 #[derive(Debug, Default)]
 pub(crate) struct Commands {
-    /// The number of the first in the queue.
+    /// Number of the first command in the queue.
     first: u64,
     queue: VecDeque<Command>,
 }
 
 impl Commands {
-    /// To an agent that has got so many commands of the conductor before this one.
+    /// For an agent that has received `count` commands from former conductors.
     pub(crate) fn after(count: u64) -> Self {
         Self { first: count, queue: VecDeque::new() }
     }
@@ -22,7 +22,7 @@ impl Commands {
         self.queue.push_back(command);
     }
 
-    /// The agent has got so many in all.
+    /// Notes that the agent has received `count` commands in all.
     pub(crate) fn confirm(&mut self, count: u64) {
         while self.first < count && self.queue.pop_front().is_some() {
             self.first += 1;
@@ -40,7 +40,7 @@ impl Commands {
 pub(crate) struct Confirmed(u64);
 
 impl Confirmed {
-    /// Those of these commands, of which the first has this number, that did not come before. After a gap none is new.
+    /// Returns the commands that did not arrive before; `first` is the number of the first one. After a gap none is new.
     pub(crate) fn take(&mut self, first: u64, commands: Vec<Command>) -> Vec<Command> {
         let Some(known) = self.0.checked_sub(first) else { return Vec::new() };
         let new: Vec<Command> =
@@ -49,7 +49,7 @@ impl Confirmed {
         new
     }
 
-    /// How many have come without a gap.
+    /// Number of commands received without a gap.
     pub(crate) fn count(&self) -> u64 {
         self.0
     }

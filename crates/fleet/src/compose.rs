@@ -28,10 +28,10 @@ pub use manifest::ComposeAgents;
 const FILE: &str = "compose.json";
 const RECORD: &str = "fleet.json";
 const KEYS: &str = "keys";
-/// Compose has so long to say something of the containers, and to remove them.
+/// How long Compose may take to report on the containers, and to remove them.
 const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 const DOWN_WITHIN: Duration = Duration::from_secs(300);
-/// Another program instead of `docker compose`, with options: `docker-compose`, `podman-compose`.
+/// Environment variable that names another program than `docker compose`, with options: `docker-compose`, `podman-compose`.
 const PROGRAM: &str = "PLIMSOLL_COMPOSE";
 const USUAL_PROGRAM: &str = "docker compose";
 
@@ -40,27 +40,27 @@ const USUAL_PROGRAM: &str = "docker compose";
 pub struct ComposeFleet {
     folder: PathBuf,
     record: Record,
-    /// This process has made the folder.
+    /// True if this process has created the folder.
     is_new: bool,
-    /// Of the command that starts it.
+    /// The interrupts of the current command.
     interrupts: Interrupts,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
-    /// What Compose calls it: no other fleet has it.
+    /// The name of the project in Compose, unique to this fleet.
     project: String,
-    /// The port of 127.0.0.1 at which the broker is.
+    /// The port of the broker on 127.0.0.1.
     port: u16,
     fleet: String,
     agents: Vec<String>,
-    /// The containers may have been started. If not, the file was only written for the user.
+    /// True if the containers may have been started. If false, the file was only written for the user.
     started: bool,
 }
 
 impl ComposeFleet {
-    /// Writes the compose file of a fleet and what it names into a folder that this makes, or that is empty. One that was written
-    /// and not started is replaced, and keeps its name and its port: the user may have started it.
+    /// Writes the compose file of a fleet and the files that it names into a new or empty folder. Replaces a fleet that was written
+    /// and not started, but keeps its name and port: the user may have started it.
     ///
     /// # Errors
     /// When the folder has a fleet that was started or anything else, or cannot be written.
@@ -103,7 +103,7 @@ impl ComposeFleet {
         self.write_file(FILE, &format!("{compose:#}\n"))
     }
 
-    /// What containers read is for all users, as they run as another one; no other user gets into the folder.
+    /// Writes a file that all users may read, because containers run as another user. Only the owner has access to the folder.
     fn write_file(&self, name: &str, text: &str) -> Result<(), FleetError> {
         let path = self.folder.join(name);
         let written = fs::write(&path, text)
@@ -111,7 +111,7 @@ impl ComposeFleet {
         written.map_err(FleetError::system("could not write the files of the fleet"))
     }
 
-    /// The fleet whose compose file is in a folder; `None` if it holds none.
+    /// Reads the fleet of a folder; `None` if the folder has none.
     ///
     /// # Errors
     /// When its record cannot be read.
@@ -133,17 +133,17 @@ impl ComposeFleet {
         self.folder.join(FILE)
     }
 
-    /// The options with which Compose uses it.
+    /// The options by which Compose uses this file.
     pub fn options(&self) -> [String; 4] {
         ["-f".to_owned(), self.path().display().to_string(), "-p".to_owned(), self.record.project.clone()]
     }
 
-    /// Its keys: the agents obey no other conductor.
+    /// The keys of the fleet. Its agents obey no other conductor.
     pub fn keys(&self) -> KeyFolder {
         KeyFolder::existing(self.folder.join(KEYS))
     }
 
-    /// Where it meets.
+    /// The broker of the fleet.
     ///
     /// # Errors
     /// When the address in its record is none.
@@ -175,7 +175,7 @@ impl ComposeFleet {
         }
     }
 
-    /// Removes a folder of which nothing can have been started, so that nothing is left for `down`.
+    /// Removes a new folder if nothing of its fleet can have been started, so that nothing is left for `down`.
     fn forget(&self) {
         if self.is_new {
             self.remove_quietly();
@@ -189,14 +189,14 @@ impl ComposeFleet {
         await_agents(&self.record.agents, &self.broker()?, &mut Containers(self), deadline)
     }
 
-    /// The last words of an agent's container.
+    /// Returns the last lines of the log of an agent's container.
     fn last_words(&self, agent: &str, deadline: Deadline<'_>) -> Option<String> {
         let args = ["logs", "--no-color", "--no-log-prefix", "--tail", "3", agent];
         let said = self.compose(&args, deadline).ok()?;
         last_words(&String::from_utf8_lossy(&said.stdout))
     }
 
-    /// What Compose says of the containers.
+    /// Returns Compose's list of the containers.
     ///
     /// # Errors
     /// When Compose fails.
@@ -257,7 +257,7 @@ struct Containers<'a>(&'a ComposeFleet);
 
 impl Starter for Containers<'_> {
     fn has_failed(&mut self, _missing: &[String]) -> Result<bool, FleetError> {
-        // Compose starts an agent again that has ended: the broker may not listen yet.
+        // Compose restarts an agent that has ended: the broker may not listen yet.
         Ok(false)
     }
 

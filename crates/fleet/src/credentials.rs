@@ -10,7 +10,7 @@ use crate::claims::{self, Token, now_sec};
 use crate::error::FleetError;
 use crate::secret;
 
-/// Writes credentials that expire for a new user, in place of older ones.
+/// Mints credentials for a new user and writes them, in place of older ones.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -34,18 +34,18 @@ fn file(token: &str, seed: &str) -> String {
     )
 }
 
-/// When the credentials in a file's text expire, in seconds since 1970; `None` if they do not.
+/// Returns when the credentials in a file's text expire, in seconds since 1970; `None` if they do not.
 fn expire_sec(text: &str) -> Option<u64> {
     let token = text.lines().map(str::trim).find(|line| line.starts_with("ey"))?;
     claims::read(token)?["exp"].as_u64()
 }
 
-/// How long ago the credentials in a file's text expired; `None` if they have not.
+/// Returns how long ago the credentials in a file's text expired; `None` if they have not.
 pub(crate) fn expired_for(text: &str) -> Option<Duration> {
     now_sec().checked_sub(expire_sec(text)?).map(Duration::from_secs)
 }
 
-/// How long the credentials in a file's text are still good; `None` if they do not expire.
+/// Returns how long the credentials in a file's text are still valid; `None` if they do not expire.
 pub(crate) fn good_for(text: &str) -> Option<Duration> {
     expire_sec(text).map(|expires| Duration::from_secs(expires.saturating_sub(now_sec())))
 }

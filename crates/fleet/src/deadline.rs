@@ -1,4 +1,4 @@
-//! How long something is waited for.
+//! Time limits of waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use plimsoll_units::{Clock as _, Instant, RealClock};
 
-/// How often the interrupt flag is read in a wait, and what is waited for.
+/// How often a wait checks the interrupt flag and its condition.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The flag of a wait that no signal ends.
+/// The flag of a wait that no signal interrupts.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// The flags of a user's signals. After the first one a command removes what it has started; after a second one it ends at once,
@@ -20,14 +20,14 @@ pub struct Interrupts {
     pub second: Arc<AtomicBool>,
 }
 
-/// Until when something is waited for, unless the user ends the wait.
+/// The time limit of a wait, which the user may interrupt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline<'a> {
     at: Instant,
     interrupted: &'a AtomicBool,
 }
 
-/// Why a wait ends without what it is for.
+/// Why a wait ended without success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overdue {
     Late,
@@ -35,7 +35,7 @@ pub(crate) enum Overdue {
 }
 
 impl<'a> Deadline<'a> {
-    /// This time from now on, or until the flag is set.
+    /// Creates a deadline after `time`, or when the flag is set.
     pub(crate) fn within(time: Duration, interrupted: &'a AtomicBool) -> Self {
         Self { at: RealClock.now() + time, interrupted }
     }
@@ -50,7 +50,7 @@ impl<'a> Deadline<'a> {
 }
 
 impl Deadline<'static> {
-    /// This time from now on, whatever the user does.
+    /// Creates a deadline after `time`, which the user cannot interrupt.
     pub(crate) fn uninterrupted(time: Duration) -> Self {
         Self::within(time, &NEVER)
     }

@@ -1,11 +1,11 @@
-//! Why a fleet does not work.
+//! Errors of fleets.
 
 use std::io;
 use std::path::PathBuf;
 
 use plimsoll_kubernetes::KubernetesError;
 
-/// Why a fleet does not work.
+/// An error of a fleet.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     #[error("{text:?} is no address of a broker; write nats://HOST:PORT, several with commas")]
@@ -118,7 +118,7 @@ pub enum FleetError {
     Kubernetes(#[from] KubernetesError),
     #[error("{said}; if that is of a fleet, end it with {down}; if not, name another --job")]
     KubernetesTaken { said: String, down: String },
-    /// What was created before an error is not all gone.
+    /// After the error `first`, the cleanup was incomplete.
     #[error("{first}\nThis may be left: {left}; remove it with {down}")]
     KubernetesLeft { first: Box<Self>, left: String, down: String },
     #[error("{came} of {expected} agents answered at the broker; these did not:\n{reasons}")]
@@ -155,7 +155,7 @@ pub enum FleetError {
     Interrupted,
     #[error("{doing}: {source}")]
     System { doing: &'static str, source: io::Error },
-    /// The folder of a fleet goes with the fleet.
+    /// The folder of a fleet is removed with the fleet, so it must hold no other files.
     #[error("{} holds other files, which would go with the fleet; name a new folder with --dir", folder.display())]
     FolderInUse { folder: PathBuf },
     #[error("the thread that speaks with the broker has ended: {why}")]
@@ -167,7 +167,7 @@ impl FleetError {
         move |source| Self::System { doing, source }
     }
 
-    /// True if the user ended the command.
+    /// True if the user interrupted the command.
     pub fn is_interrupt(&self) -> bool {
         match self {
             Self::KubernetesLeft { first, .. } => first.is_interrupt(),
@@ -175,7 +175,7 @@ impl FleetError {
         }
     }
 
-    /// True if what was typed is wrong.
+    /// True if the command line is wrong.
     pub fn is_usage_error(&self) -> bool {
         matches!(
             self,

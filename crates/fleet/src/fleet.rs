@@ -28,34 +28,34 @@ use crate::run_stream::RunStream;
 use crate::signature::ConductorKey;
 use crate::wire::{Alive, HEADERS_BYTES, Held, Invitation, RUN_DIGITS, pack, unpack};
 
-/// A step begins so long after its command: every agent has it by then, and has measured its clock.
+/// A step begins this long after its command is sent: by then every agent has the command and has measured its clock.
 pub(crate) const HEAD_START: Duration = Duration::from_secs(2);
 
-/// What a run needs of its agents.
+/// The inputs of [`Fleet::gather`].
 #[derive(Debug)]
 pub struct Gathering<'a> {
     pub broker: Broker,
-    /// Signs what agents are asked to do.
+    /// Signs messages to agents; they are unsigned if `None`.
     pub key: Option<ConductorKey>,
-    /// How many agents take part; as many as answer if `None`.
+    /// Number of agents to use; all that answer if `None`.
     pub agents: Option<usize>,
-    /// How long the run takes at most, as far as that is known. Credentials must be good for that long.
+    /// Upper bound on the duration of the run, if known. Credentials must be valid that long.
     pub lasts: Option<Duration>,
     pub plan: &'a Plan,
     pub csv: Option<&'a [u8]>,
-    /// Of this tool; all agents must have the same.
+    /// Version of this tool; every agent must run the same one.
     pub version: &'a str,
     pub interrupted: Arc<AtomicBool>,
 }
 
-/// What takes a run of a conductor that died over.
+/// The inputs of [`Fleet::resume`].
 #[derive(Debug)]
 pub struct Resuming<'a> {
     pub broker: Broker,
-    /// Signs what agents are asked to do.
+    /// Signs messages to agents; they are unsigned if `None`.
     pub key: Option<ConductorKey>,
     pub session: &'a FleetSession,
-    /// Of this tool; all agents must have the same.
+    /// Version of this tool; every agent must run the same one.
     pub version: &'a str,
     pub interrupted: Arc<AtomicBool>,
 }
@@ -63,22 +63,22 @@ pub struct Resuming<'a> {
 /// The agents of one run.
 #[derive(Debug)]
 pub struct Fleet {
-    /// Those that have not been handed out yet.
+    /// Agents that [`Rendezvous::arrived`] has not returned yet.
     waiting: VecDeque<Joined>,
     run: String,
     agents: Vec<SessionAgent>,
     discarded: Vec<DiscardedRun>,
-    /// The run is over for agents once their channels are closed. If not, they wait for the end of this fleet.
+    /// True if closing an agent's channel ends the run for it. If false, agents wait for the end of this fleet.
     ends_by_itself: bool,
     orders: UnboundedSender<Order>,
     thread: JoinHandle<Result<(), FleetError>>,
 }
 
-/// A run that could be resumed, and that agents discard as they begin another one.
+/// A run that could be resumed, and whose data agents discard when they begin another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiscardedRun {
     pub run: String,
-    /// Those that kept something of it.
+    /// Agents that keep data of it.
     pub agents: Vec<String>,
 }
 
@@ -87,20 +87,20 @@ pub struct DiscardedRun {
 struct Joined {
     index: usize,
     agent: SessionAgent,
-    /// The run whose conductor died, of which it keeps what it measured until this one begins.
+    /// A run whose conductor died; the agent keeps its data of that run until this run begins.
     discarded: Option<String>,
     arrivals: Receiver<Arrival>,
 }
 
-/// How the thread of the hub comes to its agents.
+/// How the hub thread obtains its agents.
 enum Start {
-    /// It invites those that are free: as many as answer if `None`.
+    /// Invites free agents: this many, or all that answer if `None`.
     Invite(Option<usize>),
-    /// It takes over those of a conductor that is gone.
+    /// Takes over the agents of a conductor that is gone.
     TakeOver(Box<FleetSession>),
 }
 
-/// What the thread of the hub begins with.
+/// The inputs of the hub thread.
 struct Setup {
     broker: Broker,
     key: Option<ConductorKey>,
@@ -132,7 +132,7 @@ impl Fleet {
         Ok(Self { ends_by_itself: true, ..fleet })
     }
 
-    /// Takes over the agents of a run whose conductor is gone. They go on with what they make, and keep what they have until
+    /// Takes over the agents of a run whose conductor is gone. They continue their current load, and keep their data until
     /// [`end`](Self::end).
     ///
     /// # Errors
@@ -172,12 +172,12 @@ impl Fleet {
         self.agents.iter().map(|agent| agent.name.clone()).collect()
     }
 
-    /// Runs that its agents discard for this one.
+    /// The runs whose data the agents discard for this one.
     pub fn discarded(&self) -> &[DiscardedRun] {
         &self.discarded
     }
 
-    /// What takes the run up again if this conductor dies.
+    /// Returns what is needed to resume the run if this conductor dies.
     ///
     /// # Errors
     /// When this process has no folder any more.
@@ -190,7 +190,7 @@ impl Fleet {
         FleetSession::new(broker, key, on_loss, (&self.run, self.agents.clone()))
     }
 
-    /// Leaves the run as it is: its agents keep what they have.
+    /// Leaves the run unfinished: its agents keep their data.
     ///
     /// # Errors
     /// As [`end`](Self::end).
@@ -207,19 +207,19 @@ impl Fleet {
         self.begin_end().wait()
     }
 
-    /// Lets the agents know that the run is over, and does not wait for them.
+    /// Notifies the agents that the run is over, without waiting for them.
     pub fn begin_end(self) -> EndingFleet {
         EndingFleet(self.thread)
     }
 }
 
-/// A fleet whose agents are to know that the run is over.
+/// A fleet that is ending: its agents are being notified that the run is over.
 #[derive(Debug)]
 #[must_use = "agents that a process does not wait for may not hear that the run is over"]
 pub struct EndingFleet(JoinHandle<Result<(), FleetError>>);
 
 impl EndingFleet {
-    /// Waits until they know.
+    /// Waits until the agents know that the run is over.
     ///
     /// # Errors
     /// As [`Fleet::end`].
@@ -229,7 +229,7 @@ impl EndingFleet {
     }
 }
 
-/// The runs that agents discard, by name.
+/// Groups the agents by the run that they discard.
 fn discarded(joined: &VecDeque<Joined>) -> Vec<DiscardedRun> {
     let mut runs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for Joined { agent, discarded, .. } in joined {
@@ -247,7 +247,7 @@ fn ended(thread: JoinHandle<Result<(), FleetError>>) -> String {
     }
 }
 
-/// A name that no other run has.
+/// Draws a random name for a run.
 fn random_name() -> Result<String, FleetError> {
     let number = crate::random()?;
     Ok(format!("{number:0RUN_DIGITS$x}"))
@@ -276,7 +276,7 @@ impl Rendezvous for Fleet {
 #[derive(Debug)]
 pub(crate) struct AgentCommands {
     pub(crate) agent: usize,
-    /// The run is over for the agent when this is closed.
+    /// Whether closing this channel ends the run for the agent.
     pub(crate) ends_run: bool,
     pub(crate) orders: UnboundedSender<Order>,
 }
@@ -300,7 +300,7 @@ impl SendTo<Command> for AgentCommands {
 /// Receives the messages of one agent.
 struct AgentMessages {
     arrivals: Receiver<Arrival>,
-    /// Of a batch that was unpacked.
+    /// The remaining messages of an unpacked batch.
     next: VecDeque<Message>,
 }
 
@@ -319,7 +319,7 @@ impl ReceiveFrom<Message> for AgentMessages {
     }
 }
 
-/// The thread of the hub: gathers the agents, and carries everything until the run is over.
+/// Runs the hub thread: gathers the agents, then carries messages until the run is over.
 fn run(setup: Setup) -> Result<(), FleetError> {
     let runtime = crate::runtime()?;
     runtime.block_on(async {
@@ -341,7 +341,7 @@ fn run(setup: Setup) -> Result<(), FleetError> {
     })
 }
 
-/// The agents of a run, and what the hub serves them with.
+/// The hub of a run, its agents, and its subscriptions.
 struct Gathered {
     hub: Hub,
     joined: Vec<Joined>,
@@ -375,8 +375,7 @@ async fn gather(
     Ok(Gathered { hub, joined, alive, clock, violations: connected.violations })
 }
 
-/// Fails if a plan that takes so many bytes does not fit into the largest message of the broker, with its signature and what is of
-/// one agent.
+/// Fails if a plan of `bytes` bytes, with room for its signature and the fields of one agent, exceeds the broker's largest message.
 fn refuse_too_large(bytes: usize, most: usize) -> Result<(), FleetError> {
     let bytes = bytes + HEADERS_BYTES;
     match bytes > most {
@@ -385,7 +384,7 @@ fn refuse_too_large(bytes: usize, most: usize) -> Result<(), FleetError> {
     }
 }
 
-/// Takes over the agents of a conductor that is gone. Nothing is changed before it is known that there is something to take.
+/// Takes over the agents of a conductor that is gone. Changes nothing until it is known that data of the run is left.
 async fn take_over(
     broker: &Broker,
     session: &FleetSession,

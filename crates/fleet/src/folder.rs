@@ -1,4 +1,4 @@
-//! The folder of a fleet on this machine: its record, its keys and its logs. It goes with the fleet.
+//! The folder of a fleet on this machine: its record, its keys and its logs. It is removed with the fleet.
 
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 
 use crate::error::FleetError;
 
-/// Only its owner gets in.
+/// Only the owner has access.
 const MODE: u32 = 0o700;
 
-/// Makes the folder, or takes one that is empty: files of others would go with the fleet.
+/// Creates the folder, or takes an empty one: other files would be removed with the fleet.
 ///
 /// # Errors
 /// When anything is in it, or it cannot be made.
@@ -32,7 +32,7 @@ pub(crate) fn make_own(folder: &Path) -> Result<(), FleetError> {
     owned.map_err(FleetError::system("could not make the folder of the fleet"))
 }
 
-/// A record in JSON; `None` if there is no such file.
+/// Reads a record in JSON; `None` if there is no such file.
 ///
 /// # Errors
 /// When it cannot be read; `doing` says what could not be done.
@@ -48,7 +48,7 @@ pub(crate) fn read_record<T: DeserializeOwned>(
     read.map_err(FleetError::system(doing))
 }
 
-/// Writes a record in JSON as a whole, in place of an older one: on a full disk the older one stays.
+/// Writes a record in JSON and replaces an older one atomically. On a full disk the older one stays.
 ///
 /// # Errors
 /// When it cannot be written; `doing` says what could not be done.

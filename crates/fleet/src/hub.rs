@@ -16,19 +16,19 @@ use crate::signature::ConductorKey;
 use crate::wall_clock::MachineClocks;
 use crate::wire::{ClockAnswer, REPEAT, Subjects, ToAgent, pack, sign_of};
 
-/// Agents obey a conductor that takes a run over within this time.
+/// How long agents may take to obey a conductor that takes over a run.
 pub(crate) const TAKEN_WITHIN: Duration = Duration::from_secs(5);
 /// How long agents may take to confirm that the run is over.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
-/// How long the broker may take to remove the stream. One that is away never answers.
+/// How long the broker may take to remove the stream. An unreachable one never answers.
 const CLEARED_WITHIN: Duration = Duration::from_secs(5);
-/// After so much silence no agent is called lost: the connection itself may be dead. A broker that is alive is heard sooner, as it is
-/// pinged after half a second of silence.
+/// After this much silence of the broker no agent counts as lost: the connection itself may be dead. A live broker is heard sooner,
+/// because it is pinged after half a second of silence.
 const DEAF_AFTER: Duration = Duration::from_secs(1);
-/// Says which messages a batch holds: the agent's incarnation, the number of the first, and that after the last.
+/// Header that identifies a batch: the agent's incarnation, the number of its first message, and the number after its last.
 pub(crate) const BATCH_HEADER: &str = "Plimsoll-Batch";
 
-/// Everything that one run needs of the broker.
+/// The conductor's connection to the broker for one run.
 pub(crate) struct Hub {
     client: Client,
     subjects: Subjects,
@@ -37,7 +37,7 @@ pub(crate) struct Hub {
     reader: Reader,
 }
 
-/// What the task waits for.
+/// The event sources of the task.
 pub(crate) struct Sources {
     pub(crate) orders: UnboundedReceiver<Order>,
     pub(crate) alive: Subscriber,
@@ -57,7 +57,7 @@ impl Hub {
         Self { client, subjects, key, members, reader }
     }
 
-    /// Has the agents of a former conductor obey this one.
+    /// Makes the agents of a former conductor obey this one.
     pub(crate) async fn take_over(&mut self, alive: &mut Subscriber) -> Result<(), FleetError> {
         let mut left = self.members.to_be_taken();
         let deadline = RealClock.now() + TAKEN_WITHIN;
@@ -79,7 +79,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Carries everything until the run is over for all agents.
+    /// Carries messages until the run is over for all agents.
     pub(crate) async fn serve(mut self, mut sources: Sources) -> Result<(), FleetError> {
         let mut frames = self.reader.start().await?;
         self.members.end_backlog(RealClock.now());
@@ -89,9 +89,9 @@ impl Hub {
         loop {
             tokio::select! {
                 biased;
-                // A late answer is a wide error of the agent's clock.
+                // Comes first, because a late answer widens the error of the agent's clock.
                 Some(request) = sources.clock.next() => self.answer_clock(request).await,
-                // Agents that hear nothing end their load, however many frames there are to take in.
+                // Comes before frames: agents that hear nothing end their load.
                 _ = tick.tick() => {
                     let now = RealClock.now();
                     let is_heard = hearing.is_heard(self.bytes_heard(), now) && self.is_connected();
@@ -113,7 +113,7 @@ impl Hub {
                 Some(frame) = frames.next() => self.take_frame(frame).await,
             }
             if self.members.are_over() {
-                // A stream that is removed now is not missed.
+                // The reader must stop before the stream is removed, or it would make the stream again.
                 drop(frames);
                 return self.end(sources).await;
             }
@@ -136,7 +136,7 @@ impl Hub {
                 self.send(agent, self.members.state(agent, RealClock.now())).await;
             }
             Some(Carried::Acknowledge(frames)) => {
-                // What is sent without a connection waits in a queue that would fill. These are delivered again.
+                // Without a connection, acknowledgements would fill the client's queue. These frames are delivered again.
                 for frame in frames.into_iter().filter(|_| self.is_connected()) {
                     best_effort(frame.ack().await, "the stream delivers it again, and it is known");
                 }
@@ -149,12 +149,12 @@ impl Hub {
         self.client.connection_state() == Connection::Connected
     }
 
-    /// How many bytes the broker has sent, its answers to pings among them.
+    /// Number of bytes that the broker has sent, including its answers to pings.
     fn bytes_heard(&self) -> u64 {
         self.client.statistics().in_bytes.load(Ordering::Relaxed)
     }
 
-    /// Sends what is sent again at the next repetition if it does not arrive.
+    /// Sends a message to an agent. If it is lost, the next repetition makes up for it.
     async fn send(&self, agent: usize, message: Option<ToAgent>) {
         if !self.is_connected() {
             return;
@@ -169,7 +169,7 @@ impl Hub {
         best_effort(sent, "it is repeated");
     }
 
-    /// Sends an invitation to each agent that has not joined, the state to each that has, and to lost ones that the run is over.
+    /// Sends the invitation to agents that have not joined, the state to those that have, and to lost ones that the run is over.
     async fn repeat(&self) {
         for agent in 0..self.members.count() {
             let now = RealClock.now();
@@ -190,7 +190,7 @@ impl Hub {
         self.members.count_backlog(RealClock.now());
     }
 
-    /// Sends all agents that the run is over, waits a little until they know, and removes the stream.
+    /// Notifies all agents that the run is over, waits briefly until they know, and removes the stream.
     async fn end(mut self, mut sources: Sources) -> Result<(), FleetError> {
         let mut left = self.members.taking_part();
         let deadline = RealClock.now() + GRACE;
@@ -231,7 +231,7 @@ struct Hearing {
 }
 
 impl Hearing {
-    /// False if the broker, which has sent so many bytes in all by now, has been silent for too long.
+    /// False if the broker has been silent for too long; `bytes` is the number of bytes it has sent in all.
     fn is_heard(&mut self, bytes: u64, now: Instant) -> bool {
         if bytes != self.bytes {
             *self = Self { bytes, last: now };
@@ -240,7 +240,7 @@ impl Hearing {
     }
 }
 
-/// Which messages a frame of the stream holds, and of which agent.
+/// Parses which messages of which agent a frame of the stream holds.
 fn delivered<'a>(subject: &'a str, headers: Option<&HeaderMap>) -> Option<Delivered<'a>> {
     let agent = subject.rsplit('.').next()?;
     let mut numbers = headers?.get(BATCH_HEADER)?.as_str().split(' ').map(str::parse::<u64>);

@@ -7,7 +7,7 @@ use bytes::Bytes;
 /// Puts batches in order.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    /// Batches that came before one in front of them, by the number of their first message.
+    /// Batches that arrived before an earlier one, by the number of their first message.
     early: BTreeMap<u64, Early>,
     /// How many messages have arrived without a gap.
     received: u64,
@@ -20,19 +20,19 @@ struct Early {
 }
 
 impl Inbox {
-    /// Of an agent whose messages before this number are not waited for.
+    /// For an agent whose messages before `first` are not expected.
     pub(crate) fn starting_at(first: u64) -> Self {
         Self { early: BTreeMap::new(), received: first }
     }
 
-    /// Waits no more for what is missing before the first batch that came; gives what follows from there without a gap.
+    /// Skips what is missing before the first batch that arrived. Returns the batches that follow from there without a gap.
     pub(crate) fn skip_missing(&mut self) -> Vec<Bytes> {
         self.received = self.early.keys().next().copied().unwrap_or(self.received);
         self.release()
     }
 
-    /// Takes in a batch of the messages from `first` up to `end`; gives those that are next, in order. A batch that came before
-    /// is dropped.
+    /// Adds a batch of the messages from `first` up to `end`. Returns the batches that are next, in order. Drops a batch that
+    /// arrived before.
     pub(crate) fn add(&mut self, first: u64, end: u64, content: Bytes) -> Vec<Bytes> {
         if first >= self.received && first < end {
             self.early.entry(first).or_insert(Early { end, content });

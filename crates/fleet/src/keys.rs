@@ -16,14 +16,14 @@ use crate::error::FleetError;
 use crate::secret::{self, read_key};
 use crate::signature::ConductorKey;
 
-/// The seeds of the account's key, of the key that mints agents, and of the key that signs plans.
+/// The files with the seeds of the account's key, of the key that mints agents, and of the key that signs plans.
 const ACCOUNT: &str = "account.nk";
 const AGENTS: &str = "agents.nk";
 const CONDUCTOR: &str = "conductor.nk";
 /// Written last: a folder that has it is complete.
 const BROKER: &str = "broker.conf";
 
-/// How long credentials of a fleet with its own broker are good: longer than one runs.
+/// How long credentials of a fleet with its own broker are valid: longer than one runs.
 const OWN_VALID: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// A folder with the keys of one fleet.
@@ -31,7 +31,7 @@ const OWN_VALID: Duration = Duration::from_secs(365 * 24 * 3600);
 pub struct KeyFolder(PathBuf);
 
 impl KeyFolder {
-    /// The keys in a folder, which are made if it has none.
+    /// Opens the keys in a folder, or makes them if it has none.
     ///
     /// # Errors
     /// When the folder cannot be written, or has keys of another fleet.
@@ -42,7 +42,7 @@ impl KeyFolder {
         }
     }
 
-    /// The keys in a folder, by which the broker of a fleet is configured.
+    /// Opens the keys in a folder, by which the broker of a fleet is configured.
     ///
     /// # Errors
     /// When the folder has none, or those of another fleet.
@@ -69,7 +69,7 @@ impl KeyFolder {
         }
     }
 
-    /// Keys for a fleet that brings its own broker, and the settings by which that broker accepts them.
+    /// Opens the keys of a fleet that brings its own broker. Returns them and the settings by which the broker accepts them.
     pub(crate) fn open_own(path: &Path, fleet: &str) -> Result<(Self, String), FleetError> {
         let keys = Self::open(path, fleet)?;
         keys.mint_conductor(OWN_VALID)?;
@@ -77,13 +77,13 @@ impl KeyFolder {
         Ok((keys, settings.map_err(FleetError::system("could not read the keys of the fleet"))?))
     }
 
-    /// Mints credentials for an agent of such a fleet; gives their file.
+    /// Mints credentials for an agent of such a fleet. Returns their file.
     pub(crate) fn mint_own_agent(&self, agent: &str) -> Result<PathBuf, FleetError> {
         self.mint_agent(agent, OWN_VALID)?;
         Ok(self.agent_credentials(agent))
     }
 
-    /// The keys that another has made.
+    /// The keys that were made in this folder before.
     pub(crate) fn existing(path: PathBuf) -> Self {
         Self(path)
     }
@@ -103,27 +103,27 @@ impl KeyFolder {
         Ok(self)
     }
 
-    /// The part of nats-server's configuration by which it knows this fleet.
+    /// The file with the part of nats-server's configuration that admits this fleet.
     pub fn broker_conf(&self) -> PathBuf {
         self.0.join(BROKER)
     }
 
-    /// The key with which the conductor signs.
+    /// The file with the key by which the conductor signs.
     pub fn conductor_key(&self) -> PathBuf {
         self.0.join(CONDUCTOR)
     }
 
-    /// Where `mint_conductor` writes.
+    /// The file that [`Self::mint_conductor`] writes.
     pub fn conductor_credentials(&self) -> PathBuf {
         self.0.join("conductor.creds")
     }
 
-    /// Where `mint_agent` writes.
+    /// The file that [`Self::mint_agent`] writes.
     pub fn agent_credentials(&self, agent: &str) -> PathBuf {
         self.0.join("agents").join(format!("{agent}.creds"))
     }
 
-    /// The public key that agents are to trust.
+    /// Returns the public key that agents trust.
     ///
     /// # Errors
     /// When the conductor's key cannot be read.
@@ -151,7 +151,7 @@ impl KeyFolder {
     }
 }
 
-/// The first line of the settings, which says whose they are.
+/// Returns the first line of the settings, which names the fleet.
 fn title(fleet: &str) -> String {
     format!("# The fleet {fleet} of Plimsoll; include this in nats-server's configuration.\n")
 }
@@ -162,7 +162,7 @@ fn broker_settings(
     account: &KeyPair,
     agents: &KeyPair,
 ) -> Result<String, FleetError> {
-    // JetStream in operator mode needs an account of the server's own. No key of it is kept.
+    // JetStream in operator mode needs a system account. Its key is not kept.
     let system = secret::random_key(KeyPairType::Account)?.public_key();
     let (own, agents) = (account.public_key(), agents.public_key());
     let token = |subject: &str, name, nats| Token { subject, name, expires_sec: None, nats }.sign(operator);

@@ -21,7 +21,7 @@ pub use job::KubernetesPlace;
 use job::{Created, FleetJob};
 pub use manifest::KubernetesAgents;
 
-/// Pods have so long to end after they were deleted.
+/// How long pods may take to end after they were deleted.
 const DOWN_WITHIN: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -37,7 +37,7 @@ pub struct AgentPod {
     pub node: Option<String>,
     /// `Pending`, `Running`, `Succeeded`, `Failed` or `Unknown`.
     pub phase: String,
-    /// Why it does not run.
+    /// Why it does not run; `None` if nothing is known to be wrong.
     pub why: Option<String>,
 }
 
@@ -79,7 +79,7 @@ impl KubernetesFleet {
         made.map_err(|error| self.undo(error, &created))
     }
 
-    /// Deletes what was created, after an error, which then says if something may be left.
+    /// Deletes what was created before an error. The returned error says if something may be left.
     fn undo(&self, error: FleetError, created: &Created) -> FleetError {
         if created.is_empty() {
             return error;
@@ -96,7 +96,7 @@ impl KubernetesFleet {
         }
     }
 
-    /// The pods of its agents, by index.
+    /// Returns the pods of its agents, by index.
     ///
     /// # Errors
     /// When the API server does not answer, or refuses.
@@ -111,8 +111,8 @@ impl KubernetesFleet {
         Ok(pods.iter().map(agent).collect())
     }
 
-    /// Deletes everything that [`Self::up`] creates, and waits until no pod is left. False if there was nothing. Objects of these
-    /// names without the labels of a fleet are left.
+    /// Deletes everything that [`Self::up`] creates, and waits until no pod is left. False if there was nothing. Leaves objects of
+    /// these names that lack the labels of a fleet.
     ///
     /// # Errors
     /// When the API server does not answer, refuses, or pods are left after a minute.
@@ -126,7 +126,7 @@ impl KubernetesFleet {
         format!("pods of Job {} ({error})", self.0.name)
     }
 
-    /// Waits until no pod is left. An API server that is busy at times is asked again.
+    /// Waits until no pod is left. Retries an API server that is busy at times.
     fn await_end(&self) -> Result<(), FleetError> {
         let deadline = RealClock.now() + DOWN_WITHIN;
         loop {
@@ -172,7 +172,7 @@ impl Starter for Pods<'_> {
     }
 }
 
-/// Why a Job has not made a pod, such as a quota of the namespace that is used up.
+/// Returns why a Job has not made a pod, such as a quota of the namespace that is used up.
 fn no_pod(job: &str, of_job: &[Event]) -> String {
     let warning = of_job.iter().rev().find(|event| event.warns_of(job));
     warning.map_or_else(
@@ -181,7 +181,7 @@ fn no_pod(job: &str, of_job: &[Event]) -> String {
     )
 }
 
-/// Why a pod does not run; `None` if it does.
+/// Returns why a pod does not run; `None` if it does.
 fn reason(pod: &Pod, events: &[Event]) -> Option<String> {
     let phase = &pod.status.phase;
     trouble(pod, events).or_else(|| (phase != "Running").then(|| format!("its pod is {phase}")))

@@ -1,8 +1,8 @@
 //! One load from many machines: a conductor and its agents, over NATS with JetStream.
 //!
 //! The conductor is an ordinary run whose peers are agents ([`Fleet`] is a rendezvous of
-//! [`plimsoll_conductor::peers`]); an agent ([`serve`]) is an ordinary peer. This crate is the carrier between them: it numbers
-//! what is sent, sends it again until the other side has it, translates instants between their clocks, and notices who is gone.
+//! [`plimsoll_conductor::peers`]); an agent ([`serve`]) is an ordinary peer. This crate carries messages between them: it numbers
+//! them, resends them until the other side confirms them, translates instants between the clocks, and detects lost agents.
 
 mod agent;
 mod allow;
@@ -64,7 +64,7 @@ fn random() -> Result<u64, FleetError> {
     getrandom::u64().map_err(|error| FleetError::system("could not draw a random number")(error.into()))
 }
 
-/// One thread for everything that concerns the broker, so that no thread of the load ever waits for it.
+/// Builds a single-threaded event loop for the broker, so that no load thread ever waits for the broker.
 fn runtime() -> Result<tokio::runtime::Runtime, FleetError> {
     let built = tokio::runtime::Builder::new_current_thread().enable_all().build();
     built.map_err(FleetError::system("could not start the event loop of the broker"))

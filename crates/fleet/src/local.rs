@@ -1,4 +1,4 @@
-//! A fleet on this machine: a real broker and agents as processes, to try it and to test with.
+//! A fleet on this machine, for trials and tests: a real broker, and agents as processes.
 
 use std::fs;
 use std::io;
@@ -25,14 +25,14 @@ use crate::status::status;
 
 /// The program of the broker.
 const SERVER: &str = "nats-server";
-/// Everything must be up within this time.
+/// How long the whole fleet may take to start.
 const UP_WITHIN: Duration = Duration::from_secs(30);
-/// What is written about a fleet, in its folder.
+/// The record of the fleet, in its folder.
 const RECORD: &str = "fleet.json";
 /// The folder of its keys, next to it.
 const KEYS: &str = "keys";
 
-/// What a local fleet is made of.
+/// The options of a local fleet.
 #[derive(Debug, Clone)]
 pub struct LocalOptions {
     /// For its record, its logs and the broker's store.
@@ -152,7 +152,7 @@ impl LocalFleet {
         }
     }
 
-    /// The fleet of a folder; `None` if it holds none.
+    /// Reads the fleet of a folder; `None` if it holds none.
     ///
     /// # Errors
     /// When its record cannot be read.
@@ -160,7 +160,7 @@ impl LocalFleet {
         read_record(&folder.join(RECORD), "could not read the record of the fleet")
     }
 
-    /// The fleet of a folder, if it meets at this broker.
+    /// Reads the fleet of a folder; `None` unless it uses this broker.
     ///
     /// # Errors
     /// When its record cannot be read.
@@ -173,7 +173,7 @@ impl LocalFleet {
         write_record(&folder.join(RECORD), self, "could not write the record of the fleet")
     }
 
-    /// Where it meets.
+    /// The broker of the fleet.
     ///
     /// # Errors
     /// When the address in its record is none.
@@ -186,7 +186,7 @@ impl LocalFleet {
         })
     }
 
-    /// Its keys: the agents obey no other conductor.
+    /// The keys of the fleet. Its agents obey no other conductor.
     pub fn keys(&self) -> KeyFolder {
         KeyFolder::existing(self.keys.clone())
     }
@@ -251,7 +251,7 @@ fn log(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.log"))
 }
 
-/// The settings of one node: `number` counts from 0 among the ports of all routes.
+/// Returns the configuration of one node. `number` is the index of its port in `routes`.
 fn node_config(name: &str, port: u16, (number, routes): (usize, &[u16]), folder: &Path) -> String {
     let store = folder.join(name);
     let others: Vec<String> = routes.iter().map(|port| format!("nats-route://127.0.0.1:{port}")).collect();
@@ -268,13 +268,13 @@ fn node_config(name: &str, port: u16, (number, routes): (usize, &[u16]), folder:
     )
 }
 
-/// Ports for servers that are about to start.
+/// Reserves ports for servers that are about to start.
 fn reserve_ports(count: usize) -> Result<Vec<ReservedPort>, FleetError> {
     let reserved: io::Result<Vec<ReservedPort>> = (0..count).map(|_| ReservedPort::take()).collect();
     reserved.map_err(FleetError::system("could not find free ports"))
 }
 
-/// The program of the broker: on the PATH, or where Go installs programs.
+/// Finds the program of the broker: on the PATH, or where Go installs programs.
 ///
 /// # Errors
 /// When it is in neither.

@@ -1,6 +1,6 @@
-//! The agents of a run as its conductor knows them: what each is to know, what came of it, and which of them are lost.
+//! The conductor's view of a run's agents: the state to send to each, the messages received from each, and which are lost.
 //!
-//! It does no I/O and asks no clock: the [`Hub`](crate::hub::Hub) carries what it gives, and a simulation does the same.
+//! Does no I/O and reads no clock: the [`Hub`](crate::hub::Hub) carries its output, and so does a simulation.
 
 mod member;
 
@@ -15,32 +15,32 @@ pub(crate) use member::{Arrival, Member};
 
 use crate::wire::{Alive, Invitation, REPEAT, State, ToAgent};
 
-/// An agent of which nothing is heard for so long is lost. It is named within 3 s, as silence is looked for each half second.
+/// An agent is lost after this long without a message. Silence is checked every half second, so a loss is reported within 3 s.
 const SILENT_MAX: Duration = Duration::from_millis(2_500);
-/// If the conductor itself was late by so much, it says nothing about the agents.
+/// If the conductor's own check is late by more than this, it concludes nothing about the agents.
 const OWN_DELAY_MAX: Duration = Duration::from_secs(1);
-/// A conductor waits no longer than this for a broker that is away. What agents have not delivered by then is not in the run.
+/// A conductor waits no longer than this for an unreachable broker. What agents have not delivered by then is not in the run.
 const CUT_OFF_MAX: Duration = Duration::from_secs(60);
-/// A batch that the stream held when the run was taken over, and that does not come for so long, has expired there.
+/// If no batch arrives for this long, the rest of what the stream held at the takeover has expired.
 const BACKLOG_SILENT_MAX: Duration = Duration::from_secs(30);
-/// Up to 1,000 agents together make about one batch of frames in this time: the nodes of a broker that keep copies of it need half a
-/// millisecond of CPU for each, whatever its size.
+/// Gather time per agent: up to 1,000 agents together send about one batch in this time. Each batch costs the replicas of a broker half a
+/// millisecond of CPU, whatever its size.
 const BATCH_TIME: Duration = Duration::from_millis(1);
-/// The workers of an agent hand over their frames at about the same time.
+/// The workers of an agent hand over their frames at about the same time; this gathers them into one batch.
 const GATHER_MIN: Duration = Duration::from_millis(20);
-/// An agent that dies takes the frames of this time with it.
+/// An agent that dies loses the frames of at most this time.
 const GATHER_MAX: Duration = Duration::from_secs(1);
-/// Why a conductor has lost an agent that obeys a later one.
+/// The reason given for losing an agent that obeys a later conductor.
 const TAKEN_AGAIN: &str = "another conductor has taken the run over";
 
-/// What the run asks of its agents.
+/// A request of the run to the hub.
 #[derive(Debug)]
 pub(crate) enum Order {
     Command {
         agent: usize,
         command: Command,
     },
-    /// So many messages of the agent are in the run file.
+    /// This many messages of the agent are in the run file.
     Kept {
         agent: usize,
         messages: u64,
@@ -49,30 +49,30 @@ pub(crate) enum Order {
     Over {
         agent: usize,
     },
-    /// The run is left as it is: agents and the stream keep what they have.
+    /// The run is left unfinished: agents and the stream keep their data.
     Leave,
 }
 
-/// What is to be done after an order.
+/// The action that follows an order.
 #[derive(Debug)]
 pub(crate) enum Carried<F> {
-    /// This agent should know its state at once.
+    /// Send this agent its state at once.
     SendState(usize),
-    /// The stream need not keep these any more.
+    /// Acknowledge these deliveries to the stream.
     Acknowledge(Vec<F>),
 }
 
-/// Messages of an agent as they came from the stream.
+/// A batch of an agent, as delivered by the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Delivered<'a> {
     pub(crate) agent: &'a str,
     pub(crate) incarnation: u64,
-    /// The number of the first message, and that after the last.
+    /// Numbers of the first message and of the one after the last.
     pub(crate) first: u64,
     pub(crate) end: u64,
 }
 
-/// How long the frames of so many agents wait for others.
+/// How long each of `agents` agents gathers frames before it sends a batch.
 fn gather_time(agents: usize) -> Duration {
     (BATCH_TIME * u32::try_from(agents).unwrap_or(u32::MAX)).clamp(GATHER_MIN, GATHER_MAX)
 }
@@ -82,19 +82,19 @@ pub(crate) struct Members<F> {
     invitation: Invitation,
     members: Vec<Member<F>>,
     by_name: HashMap<String, usize>,
-    /// Of this conductor: 0 for the one that began the run.
+    /// Term of this conductor; 0 for the one that began the run.
     term: u64,
     backlog: Option<Backlog>,
-    /// Since when this side has had no connection to the broker.
+    /// Since when the conductor has had no connection to the broker.
     cut_off: Option<Instant>,
-    /// Another conductor has taken the run over, which agents obey.
+    /// Another conductor has taken over the run, and agents obey it.
     is_succeeded: bool,
 }
 
-/// Batches that the stream held when the run was taken over, and that have not been taken in.
+/// Batches that the stream held at the takeover and that have not arrived yet.
 struct Backlog {
     left: u64,
-    /// When the last one came.
+    /// When the last batch arrived.
     heard: Instant,
 }
 
@@ -105,7 +105,7 @@ impl<F> Members<F> {
         Self { invitation, members, by_name, term: 0, backlog: None, cut_off: None, is_succeeded: false }
     }
 
-    /// Those of a conductor that goes on with the run of a former one, of which the stream holds so many batches.
+    /// Makes this the view of a conductor that resumes a run, with `backlog` batches in the stream.
     pub(crate) fn resuming(self, term: u64, backlog: u64, now: Instant) -> Self {
         Self { term, backlog: Some(Backlog { left: backlog, heard: now }), ..self }
     }
@@ -122,7 +122,7 @@ impl<F> Members<F> {
         self.members.get(agent).map(|member| member.name.as_str())
     }
 
-    /// Takes in an order; `None` if nothing follows from it at once.
+    /// Carries out an order; `None` if no immediate action follows.
     pub(crate) fn carry_out(&mut self, order: Order) -> Option<Carried<F>> {
         match order {
             Order::Command { agent, command } => {
@@ -133,21 +133,21 @@ impl<F> Members<F> {
                 self.members.get_mut(agent)?.over = true;
                 Some(Carried::SendState(agent))
             }
-            // The agent knows it with the next repetition, which is soon enough.
+            // The agent learns of it with the next repetition, which is soon enough.
             Order::Kept { agent, messages } => {
                 Some(Carried::Acknowledge(self.members.get_mut(agent)?.keep(messages)))
             }
-            // Nothing is said to anyone: the hub ends.
+            // No agent is notified: the hub ends.
             Order::Leave => None,
         }
     }
 
-    /// The state of the run for one agent.
+    /// Returns the state message for one agent.
     pub(crate) fn state(&self, agent: usize, now: Instant) -> Option<ToAgent> {
         self.members.get(agent).map(|member| ToAgent::State(member.state(self.run(), self.term, now)))
     }
 
-    /// What is repeated to an agent: an invitation until it takes part, then its state. Nothing if it is lost.
+    /// Returns the message to repeat to an agent: the invitation until it joins, then its state. `None` if it is lost.
     pub(crate) fn repetition(&self, agent: usize, now: Instant) -> Option<ToAgent> {
         let is_there = |member: &&Member<F>| member.arrivals.is_some() && member.gone.is_none();
         let member = self.members.get(agent).filter(is_there)?;
@@ -158,7 +158,7 @@ impl<F> Members<F> {
         Some(ToAgent::Join(Invitation { incarnation, gather, ..self.invitation.clone() }))
     }
 
-    /// What an agent is to know that was lost and may be there again: that the run is over for it.
+    /// Returns the message that the run is over, for a lost agent that may be back; `None` for other agents.
     pub(crate) fn farewell(&self, agent: usize, now: Instant) -> Option<ToAgent> {
         let is_lost =
             |member: &&Member<F>| member.arrivals.is_none() && member.gone.is_none() && !self.is_succeeded;
@@ -167,7 +167,7 @@ impl<F> Members<F> {
         Some(ToAgent::State(State { over: true, ..state }))
     }
 
-    /// True if nothing in the stream can be of use to another conductor any more, as far as is known.
+    /// True if, as far as is known, no other conductor can need the stream.
     pub(crate) fn are_rid_of_stream(&self) -> bool {
         !self.is_succeeded && self.cut_off.is_none()
     }
@@ -183,13 +183,13 @@ impl<F> Members<F> {
             return;
         };
         if alive.incarnation != member.incarnation || member.gone.is_some() {
-            // Of two processes with one name the other goes on to be heard; one that was started again is alone.
+            // Another process of this name: if it is a duplicate, the expected one is still heard; if it is a restart, it is not.
             return;
         }
         member.heard = now;
         let run = &self.invitation.run;
         let held = alive.held.as_ref().filter(|held| held.run == *run);
-        // An agent that has come and has ended its part before its first sign says so only by what it holds.
+        // An agent that joined and left before its first sign of life shows that only by the run it holds.
         let has_left = member.joined || held.is_some_and(|held| held.term == self.term);
         if held.is_some_and(|held| held.term > self.term) {
             member.lose(TAKEN_AGAIN.to_owned());
@@ -204,7 +204,7 @@ impl<F> Members<F> {
         }
     }
 
-    /// Takes in a delivery of the stream; gives it back if it can be acknowledged at once.
+    /// Takes in a delivery of the stream. Returns it if it can be acknowledged at once.
     pub(crate) fn take_frame(
         &mut self,
         delivered: Delivered<'_>,
@@ -216,7 +216,7 @@ impl<F> Members<F> {
         let of_run = |index: &usize| self.members.get(*index).is_some_and(|m| m.incarnation == incarnation);
         let Some(index) = self.by_name.get(agent).copied().filter(of_run) else { return Some(frame) };
         let member = &mut self.members[index];
-        // What the stream delivers again is no sign of life.
+        // A redelivery is no sign of life.
         if member.inbox.is_new(first) {
             member.heard = now;
         }
@@ -228,7 +228,7 @@ impl<F> Members<F> {
         member.settle(end, frame)
     }
 
-    /// A batch of the stream was taken in.
+    /// Counts a batch that arrived from the stream.
     pub(crate) fn count_backlog(&mut self, now: Instant) {
         if let Some(backlog) = &mut self.backlog {
             *backlog = Backlog { left: backlog.left.saturating_sub(1), heard: now };
@@ -236,7 +236,7 @@ impl<F> Members<F> {
         self.end_backlog(now);
     }
 
-    /// Once everything was taken in that the stream held when the run was taken over, nothing more comes of agents that were gone.
+    /// Ends the backlog once it has arrived or expired. Agents that were gone at the takeover are lost then: no more of them can arrive.
     pub(crate) fn end_backlog(&mut self, now: Instant) {
         let is_over =
             |backlog: &mut Backlog| backlog.left == 0 || now.since(backlog.heard) > BACKLOG_SILENT_MAX;
@@ -252,24 +252,24 @@ impl<F> Members<F> {
         }
     }
 
-    /// Why agents do not obey this conductor yet that takes the run over, by their names; none of those that are gone.
+    /// Returns the agents that do not obey this conductor yet, by name, each with the reason. Leaves out those that are gone.
     pub(crate) fn to_be_taken(&self) -> HashMap<String, String> {
         let there = self.members.iter().filter(|member| member.gone.is_none());
         there.map(|member| (member.name.clone(), "it did not answer".to_owned())).collect()
     }
 
-    /// Takes in a sign of life: whether the agent obeys this conductor, or why not.
+    /// Takes in a sign of life during a takeover: removes the agent from `left` if it obeys this conductor, else updates its reason.
     pub(crate) fn note_obedience(&mut self, alive: Alive, left: &mut HashMap<String, String>, now: Instant) {
         let own =
             |member: &&mut Member<F>| member.name == alive.agent && member.incarnation == alive.incarnation;
-        // Others may take longer to obey.
+        // The agent is not silent while the conductor waits for others to obey.
         self.members.iter_mut().filter(own).for_each(|member| member.heard = now);
         let Some(why) = left.get_mut(&alive.agent) else { return };
         let run = &self.invitation.run;
         match alive.held.as_ref().filter(|held| held.run == *run) {
             Some(held) if held.term == self.term => {
                 left.remove(&alive.agent);
-                // Until then a late state of the former conductor may have changed how it stands.
+                // Since its first sign of life, a late state of the former conductor may have changed its position.
                 let index = self.by_name.get(&alive.agent);
                 let member = index.and_then(|index| self.members.get_mut(*index));
                 member.into_iter().for_each(|member| member.go_on_from(held));
@@ -282,14 +282,14 @@ impl<F> Members<F> {
         }
     }
 
-    /// The broker is of no more use: nothing can come of any agent.
+    /// Loses all agents: the broker is of no more use.
     pub(crate) fn lose_all(&mut self, why: &str) {
         self.backlog = None;
         self.members.iter_mut().for_each(|member| member.lose(why.to_owned()));
     }
 
-    /// Names agents of which nothing is heard. Nothing is known of them while this side is cut off or was late itself, and
-    /// all are lost if it is cut off for good.
+    /// Loses agents that have been silent for too long. Concludes nothing while the conductor is disconnected or was late itself;
+    /// loses all agents once it has been disconnected for longer than [`CUT_OFF_MAX`].
     pub(crate) fn look_for_silence(&mut self, connected: bool, since_last: Duration, now: Instant) {
         self.cut_off = if connected { None } else { self.cut_off.or(Some(now)) };
         if self.cut_off.is_some_and(|since| now.since(since) > CUT_OFF_MAX) {
@@ -312,7 +312,7 @@ impl<F> Members<F> {
         }
     }
 
-    /// The run is over for all agents.
+    /// Ends the run for all agents.
     pub(crate) fn end(&mut self) {
         self.members.iter_mut().for_each(|member| member.over = true);
     }
@@ -321,7 +321,7 @@ impl<F> Members<F> {
         self.members.iter().all(|member| member.over)
     }
 
-    /// The names of those that take part and are not lost.
+    /// The names of the agents that take part and are not lost.
     pub(crate) fn taking_part(&self) -> Vec<String> {
         let takes_part =
             |member: &&Member<F>| member.arrivals.is_some() && member.joined && member.gone.is_none();

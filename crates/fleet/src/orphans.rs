@@ -16,25 +16,25 @@ use crate::deadline::POLL_INTERVAL;
 use crate::error::FleetError;
 use crate::wire::{Alive, Held, sign_of};
 
-/// How long agents are listened to: each says within half a second how it stands.
+/// How long to listen to agents: each reports its position every half second.
 pub(crate) const LISTEN: Duration = Duration::from_millis(3_500);
-/// A conductor says something each half second. One of which nothing was heard for so long is gone.
+/// A conductor sends something every half second. After this much silence it is gone.
 const SILENT_MIN: Duration = Duration::from_secs(2);
-/// Conductors that take a run over at the same time differ in so many bits of their terms, at random.
+/// Number of random low bits in a term, by which the terms of conductors that take over a run at the same time differ.
 const RANDOM_BITS: u32 = 32;
 
-/// What takes a run of a fleet up again after its conductor has died. It holds no secret.
+/// The record from which a run of a fleet is resumed after its conductor has died. It holds no secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetSession {
     /// The broker, as `--fleet` takes it, without user and password.
     pub broker: String,
     pub fleet: String,
-    /// The files by which the conductor proves itself.
+    /// The files by which the conductor authenticates itself.
     pub credentials: Option<PathBuf>,
     pub key: Option<PathBuf>,
     pub cacert: Option<PathBuf>,
     pub cert: Option<(PathBuf, PathBuf)>,
-    /// What becomes of the run if it loses an agent.
+    /// What happens to the run if it loses an agent.
     #[serde(default)]
     pub on_loss: OnLoss,
     /// The name of the run at the broker.
@@ -73,7 +73,7 @@ impl FleetSession {
         Ok(Self { broker, fleet, credentials, key, cacert, cert, on_loss, run: run.to_owned(), agents })
     }
 
-    /// The session as it is written next to a run file.
+    /// Encodes the session as it is written next to a run file.
     ///
     /// # Errors
     /// When it cannot be written as JSON.
@@ -81,7 +81,7 @@ impl FleetSession {
         serde_json::to_string(self).map_err(|error| FleetError::Session { why: error.to_string() })
     }
 
-    /// A session that was written.
+    /// Decodes a session that was written.
     ///
     /// # Errors
     /// When it is damaged.
@@ -94,15 +94,15 @@ impl FleetSession {
     }
 }
 
-/// How the agents of a run stand.
+/// The positions of a run's agents after its conductor is gone.
 #[derive(Debug, Default)]
 pub(crate) struct Orphans {
-    /// By name, those that were heard.
+    /// Signs of life, by agent name.
     signs: BTreeMap<String, Alive>,
 }
 
 impl Orphans {
-    /// Listens until every agent of the run has shown that its conductor is gone, or for a while.
+    /// Listens until every agent of the run has shown that its conductor is gone, or [`LISTEN`] has passed.
     ///
     /// # Errors
     /// When one of them still hears its conductor.
@@ -128,7 +128,7 @@ impl Orphans {
         }
     }
 
-    /// Takes in a sign of life. Of two processes with one name that of the session counts.
+    /// Takes in a sign of life. If two processes share a name, the sign of the session's process counts.
     pub(crate) fn take_sign(&mut self, session: &FleetSession, sign: Alive) {
         let is_own = |agent: &SessionAgent| agent.name == sign.agent && agent.incarnation == sign.incarnation;
         if session.agents.iter().any(is_own) || !self.signs.contains_key(&sign.agent) {
@@ -136,7 +136,7 @@ impl Orphans {
         }
     }
 
-    /// An agent that hears its conductor.
+    /// Returns an agent that still hears its conductor.
     pub(crate) fn conducted<'a>(&self, session: &'a FleetSession) -> Option<&'a SessionAgent> {
         let hears =
             |agent: &&SessionAgent| self.held(session, agent).is_ok_and(|held| held.silent < SILENT_MIN);
@@ -149,7 +149,7 @@ impl Orphans {
         session.agents.iter().all(is_silent)
     }
 
-    /// How an agent stands in the run, or why it has nothing of it any more.
+    /// Returns the position of an agent in the run, or why it holds nothing of the run any more.
     fn held(&self, session: &FleetSession, agent: &SessionAgent) -> Result<&Held, String> {
         let sign = self.signs.get(&agent.name).ok_or("nothing is heard of it")?;
         if sign.incarnation != agent.incarnation {
@@ -159,7 +159,7 @@ impl Orphans {
         held.ok_or_else(|| "it keeps nothing of the run any more".to_owned())
     }
 
-    /// Every agent of the run, and how it stands or why it is gone.
+    /// Returns every agent of the run, with its position or the reason why it is gone.
     pub(crate) fn of<'a>(
         &'a self,
         session: &'a FleetSession,
@@ -167,7 +167,7 @@ impl Orphans {
         session.agents.iter().map(|agent| (agent, self.held(session, agent)))
     }
 
-    /// Those that have something of the run.
+    /// Returns the agents that hold something of the run.
     pub(crate) fn there(&self, session: &FleetSession) -> BTreeMap<String, Alive> {
         let there = self.of(session).filter(|(_, stands)| stands.is_ok());
         there
@@ -175,7 +175,7 @@ impl Orphans {
             .collect()
     }
 
-    /// The term of a conductor that comes after all that these have had.
+    /// Returns a term that is higher than all terms these agents have seen.
     pub(crate) fn next_term(&self, session: &FleetSession) -> Result<u64, FleetError> {
         let terms = self.of(session).filter_map(|(_, stands)| stands.ok()).map(|held| held.term);
         let latest = terms.max().unwrap_or(0) >> RANDOM_BITS;

@@ -1,7 +1,7 @@
 //! The messages of an agent on their way to the run file.
 //!
-//! Every message has a number, without gaps, and is kept here until the conductor has it in its file: the broker may lose what it
-//! has acknowledged, and the conductor may die before it has written what it got.
+//! Each message has a number, without gaps, and is kept here until it is in the conductor's file: the broker may lose messages that
+//! it has acknowledged, and the conductor may die before it has written what it received.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use plimsoll_units::Instant;
 
 /// The most batches that wait for the broker's acknowledgement.
 const IN_FLIGHT_MAX: usize = 64;
-/// A batch that the broker has, and the conductor says for so long that it has not got, is sent again.
+/// A batch that the broker stored is resent if the conductor has not received it after this time.
 const RESEND_AFTER: Duration = Duration::from_secs(5);
 /// The first wait after the broker refused a batch; it doubles up to `RETRY_MAX`.
 const RETRY_MIN: Duration = Duration::from_millis(250);
@@ -24,29 +24,29 @@ enum Place {
     Here { from: Instant },
     /// Handed to the broker, which has not answered.
     Sent,
-    /// With the broker since this instant.
+    /// Stored by the broker since this instant.
     Stored { since: Instant },
 }
 
 /// Consecutive messages that are sent together.
 #[derive(Debug, Clone)]
 struct Batch {
-    /// The numbers of its first message and of the one after its last.
+    /// Numbers of its first message and of the one after its last.
     first: u64,
     end: u64,
     content: Bytes,
     place: Place,
-    /// How often it was handed to the broker.
+    /// How often it was resent because the broker had lost it.
     tries: u32,
 }
 
-/// A batch to be handed to the broker.
+/// A batch to hand to the broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parcel {
     pub(crate) first: u64,
     pub(crate) end: u64,
     pub(crate) content: Bytes,
-    /// From 0. The broker drops a second copy of the same try, not one of another.
+    /// Number of the resend, from 0. The broker drops a second copy with the same number, not one with another.
     pub(crate) resent: u32,
 }
 
@@ -56,24 +56,24 @@ pub(crate) struct Outbox {
     batches: VecDeque<Batch>,
     /// The number of the next message.
     next: u64,
-    /// What the conductor has got without a gap.
+    /// How many messages the conductor has received without a gap.
     received: u64,
     /// The wait after the next refusal.
     wait: Option<Duration>,
-    /// A batch was refused, and some are still here.
+    /// A batch was refused, and some batches are still here.
     one_by_one: bool,
 }
 
 impl Outbox {
-    /// Takes in so many messages, packed together.
+    /// Adds `messages` messages, packed together.
     pub(crate) fn add(&mut self, messages: u64, content: Bytes, now: Instant) {
         let (first, end) = (self.next, self.next + messages);
         self.batches.push_back(Batch { first, end, content, place: Place::Here { from: now }, tries: 0 });
         self.next = end;
     }
 
-    /// The batches to be sent now. More are given once some of them are acknowledged. After a refusal they go one by one until
-    /// none is left here, as a stream that is full of messages behind a gap would stay full.
+    /// Returns the batches to send now; further ones follow once some of them are acknowledged. After a refusal they go one by one
+    /// until none is left here: a stream that is full of messages behind a gap would stay full.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Parcel> {
         let under_way = self.batches.iter().filter(|batch| batch.place == Place::Sent).count();
         let waits = |batch: &&mut Batch| matches!(batch.place, Place::Here { from } if from > now);
@@ -89,14 +89,14 @@ impl Outbox {
         .collect()
     }
 
-    /// The broker has stored the batch that begins with this message.
+    /// Notes that the broker has stored the batch that begins with this message.
     pub(crate) fn stored(&mut self, first: u64, now: Instant) {
         self.wait = None;
         self.set(first, Place::Stored { since: now });
         self.one_by_one &= self.batches.iter().any(|batch| matches!(batch.place, Place::Here { .. }));
     }
 
-    /// The broker refused it, or did not answer. Whether it has it is not known: the same copy is sent again, later.
+    /// Notes that the broker refused the batch or did not answer. It may have stored the batch: the same copy is resent later.
     pub(crate) fn refused(&mut self, first: u64, now: Instant) {
         let wait = self.wait.unwrap_or(RETRY_MIN);
         self.wait = Some((wait * 2).min(RETRY_MAX));
@@ -109,13 +109,13 @@ impl Outbox {
         sent.into_iter().for_each(|batch| batch.place = place);
     }
 
-    /// The conductor has got so many messages without a gap, and so many of them are in its file.
+    /// Notes that the conductor has received `received` messages without a gap, and that `kept` of them are in its file.
     pub(crate) fn confirm(&mut self, received: u64, kept: u64, now: Instant) {
         self.received = self.received.max(received);
         while self.batches.front().is_some_and(|batch| batch.end <= kept) {
             self.batches.pop_front();
         }
-        // Some of these should have arrived long ago: the broker lost them.
+        // Stored batches that should have arrived long ago: the broker lost them.
         for batch in self.batches.iter_mut().filter(|batch| batch.end > received) {
             if let Place::Stored { since } = batch.place
                 && now.since(since) >= RESEND_AFTER
@@ -126,7 +126,7 @@ impl Outbox {
         }
     }
 
-    /// True if the conductor has got everything.
+    /// True if the conductor has received everything.
     pub(crate) fn is_delivered(&self) -> bool {
         self.received >= self.next
     }

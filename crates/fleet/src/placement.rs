@@ -1,4 +1,4 @@
-//! What agents are given wherever they are placed: a command line, and the files that it names.
+//! What agents need wherever they are placed: a command line, and the files that it names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use crate::broker::{Broker, BrokerAddress, Certificates};
 use crate::error::FleetError;
 use crate::keys::KeyFolder;
 
-/// What the files of an agent are called where it runs.
+/// The names of an agent's files where it runs.
 pub(crate) const CREDENTIALS: &str = "agent.creds";
 const AUTHORITIES: &str = "ca.pem";
 const CERTIFICATE: &str = "agent.pem";
 const CERTIFICATE_KEY: &str = "agent.key";
 
-/// What the agents of a fleet are given.
+/// The configuration of the agents of a fleet.
 #[derive(Debug, Clone)]
 pub struct Placement {
     /// The broker, as agents reach it.
@@ -23,11 +23,11 @@ pub struct Placement {
     pub allow: Vec<String>,
     /// The name of the fleet, where several share a broker.
     pub fleet: String,
-    /// What gives each agent credentials of its own; without it they have none, and obey any conductor.
+    /// Mints the credentials of each agent. Without it agents have none, and obey any conductor.
     pub keys: Option<AgentKeys>,
     /// The files of TLS, which all agents share.
     pub certificates: Certificates,
-    /// Agents measure for about this time what they can make, before they join.
+    /// About how long agents calibrate before they join; they do not if `None`.
     pub calibrate: Option<Duration>,
 }
 
@@ -35,7 +35,7 @@ pub struct Placement {
 #[derive(Debug, Clone)]
 pub struct AgentKeys {
     pub folder: KeyFolder,
-    /// How long the credentials are good.
+    /// How long the credentials are valid.
     pub valid: Duration,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct AgentFile {
 }
 
 impl Placement {
-    /// That agents can get in at the broker that this conductor reaches so.
+    /// Checks that agents can log in at the broker that `conductor` describes.
     ///
     /// # Errors
     /// When the address for agents has a password, which command lines would show, or only the conductor has credentials.
@@ -61,7 +61,7 @@ impl Placement {
         Ok(())
     }
 
-    /// The command line of an agent that finds its files in this folder.
+    /// Returns the command line of an agent that finds its files in this folder.
     pub(crate) fn args(&self, name: &str, folder: &str) -> Result<Vec<String>, FleetError> {
         let file = |name: &str| PathBuf::from(format!("{folder}/{name}"));
         let broker = Broker {
@@ -78,14 +78,14 @@ impl Placement {
         Ok(args.into_iter().chain(calibrate_args(self.calibrate)).collect())
     }
 
-    /// The files that all agents share.
+    /// Reads the files that all agents share.
     pub(crate) fn shared_files(&self) -> Result<Vec<AgentFile>, FleetError> {
         let paths = [AUTHORITIES, CERTIFICATE, CERTIFICATE_KEY].into_iter().zip(self.certificates.files());
         let given = paths.filter_map(|(name, path)| Some((name, path?)));
         given.map(|(name, path)| Ok(AgentFile { name: name.to_owned(), content: content(path)? })).collect()
     }
 
-    /// New credentials of an agent; `None` without keys.
+    /// Mints new credentials for an agent; `None` without keys.
     pub(crate) fn mint(&self, agent: &str) -> Result<Option<AgentFile>, FleetError> {
         let Some(AgentKeys { folder, valid }) = &self.keys else { return Ok(None) };
         folder.mint_agent(agent, *valid)?;
@@ -98,7 +98,7 @@ fn content(path: &Path) -> Result<Vec<u8>, FleetError> {
     fs::read(path).map_err(|source| FleetError::AgentFile { path: path.to_owned(), source })
 }
 
-/// The arguments of `plimsoll` for an agent that joins so.
+/// Returns the arguments of `plimsoll` for an agent that joins this broker.
 pub(crate) fn agent_args(
     name: &str,
     broker: &Broker,
@@ -121,7 +121,7 @@ pub(crate) fn agent_args(
     args
 }
 
-/// The arguments of an agent that calibrates before it joins.
+/// Returns the arguments that make an agent calibrate before it joins.
 pub(crate) fn calibrate_args(time: Option<Duration>) -> impl Iterator<Item = String> {
     let text = |time: Duration| match time.subsec_millis() {
         0 => format!("{}s", time.as_secs()),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::deadline::POLL_INTERVAL;
 use crate::error::FleetError;
 
-/// Processes have so long to end after they were asked to.
+/// How long processes may take to end after they were asked to.
 const DOWN_WITHIN: Duration = Duration::from_secs(10);
 
 /// A process of a fleet.
@@ -22,10 +22,10 @@ const DOWN_WITHIN: Duration = Duration::from_secs(10);
 pub struct FleetProcess {
     pub name: String,
     pub pid: i32,
-    /// When it was started, in ticks since the machine was: a number that is used again belongs to another process.
+    /// Start time in clock ticks since boot. With another start time, the pid belongs to another process.
     started: u64,
-    /// The id of the machine's boot: after another one the same number and ticks can be those of another process. `None` if the
-    /// kernel does not say it.
+    /// The id of the machine's boot: after a reboot, another process can have the same pid and ticks. `None` if the kernel does
+    /// not report it.
     boot: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl FleetProcess {
     }
 }
 
-/// When a process was started, by its 22nd field in `/proc`; `None` if it is gone, or only waits to be collected.
+/// Returns the start time of a process, the 22nd field of its `/proc` entry; `None` if it is gone or a zombie.
 fn started(pid: i32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, fields) = text.rsplit_once(')')?;
@@ -63,7 +63,7 @@ fn boot_id() -> Option<String> {
     Some(id.trim().to_owned())
 }
 
-/// Ends these processes, and waits until they have ended.
+/// Asks these processes to end, waits for up to [`DOWN_WITHIN`], and kills those that remain.
 pub(crate) fn end_all(processes: &[FleetProcess]) {
     processes.iter().for_each(|process| process.signal(Signal::TERM));
     let deadline = RealClock.now() + DOWN_WITHIN;
@@ -80,7 +80,7 @@ pub(crate) fn spawn(mut command: Command, log: &Path, name: String) -> Result<Fl
     command.stdin(Stdio::null()).stdout(log).stderr(same).process_group(0);
     let mut child = command.spawn().map_err(FleetError::system("could not start a process of the fleet"))?;
     let process = FleetProcess::of(name, child.id())?;
-    // Collected when it ends, so that it is not taken for one that runs.
+    // Reaped when it ends, so that it does not count as running.
     let collect = thread::Builder::new().name("collect".to_owned()).spawn(move || child.wait());
     match collect {
         Ok(_) => Ok(process),

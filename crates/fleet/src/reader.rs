@@ -1,4 +1,4 @@
-//! Reads the stream of a run, whatever becomes of the broker.
+//! Reads the stream of a run, and recovers from failures of the broker.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use crate::run_stream::RunStream;
 
 /// A frame that is not in the file after this time is delivered again.
 const ACK_WAIT: Duration = Duration::from_secs(60);
-/// The most frames that are delivered and not in the file.
+/// The most frames that may be delivered and not yet be in the file.
 const ACK_PENDING_MAX: i64 = 20_000;
 /// The consumer by which a conductor reads the stream of its run.
 const CONSUMER: &str = "conductor";
-/// The broker shows so often that it still has a request for frames. A request of which nothing is heard for twice as long was lost
-/// with the node that had it, and is made again.
+/// How often the broker confirms that it still has a request for frames. After twice this time without a confirmation the request
+/// was lost with the node that had it, and is made again.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 /// A request for frames ends after this time, and the next one is made.
 const REQUEST_FOR: Duration = Duration::from_secs(10);
@@ -29,16 +29,16 @@ const REQUEST_FOR: Duration = Duration::from_secs(10);
 const READ_AGAIN: Duration = Duration::from_millis(250);
 /// How long the broker may take to say whether it has the stream.
 const FOUND_WITHIN: Duration = Duration::from_secs(2);
-/// Frames that are read and wait for the conductor.
+/// The most frames that are read ahead of the conductor.
 const AHEAD: usize = 16;
 
-/// Who reads the stream of a run.
+/// Reads the stream of a run.
 pub(crate) struct Reader {
     place: RunStream,
     stream: Stream,
 }
 
-/// Frames as they come. No more are read once this is dropped.
+/// Frames as they arrive. Dropping this ends the reading.
 pub(crate) struct Frames {
     received: Receiver<jetstream::Message>,
     task: JoinHandle<()>,
@@ -61,7 +61,7 @@ impl Reader {
         Self { place, stream }
     }
 
-    /// Has what was delivered to a former conductor and not acknowledged delivered at once.
+    /// Lets the broker deliver at once what a former conductor received and did not acknowledge.
     pub(crate) async fn take_over(&self) {
         best_effort(self.stream.delete_consumer(CONSUMER).await, "nothing was read of this stream");
     }
@@ -95,12 +95,12 @@ async fn read(
                 best_effort(sender.send(frame).await, "the run is over");
                 continue;
             }
-            // A new leader is elected, or the connection is broken. If the request is lost, its heartbeat will be missed.
+            // A leader election, or a broken connection. If the request is lost, its heartbeat will be missed.
             Some(Err(error)) if !is_lost(error.kind()) => continue,
             Some(Err(_)) | None => failures += 1,
         }
         sleep(READ_AGAIN).await;
-        // A broker that was started again without its store has neither the stream nor the consumer.
+        // A broker that was restarted without its store has neither the stream nor the consumer.
         if failures > 1
             && let Some(found) = found_or_made(&place).await
         {
@@ -118,8 +118,8 @@ fn is_lost(kind: MessagesErrorKind) -> bool {
     matches!(kind, ConsumerDeleted | MissingHeartbeat | NoResponders)
 }
 
-/// The consumer; it and the stream are made again if the broker has none. Agents send again what is not in the run file. `None` if
-/// the broker does not answer.
+/// Finds the consumer. If the broker has lost it or the stream, makes both again: agents resend what is not in the run file. `None`
+/// if the broker does not answer.
 async fn found_or_made(place: &RunStream) -> Option<PullConsumer> {
     let stream = match timeout(FOUND_WITHIN, place.find()).await.ok()?.ok()? {
         Some(stream) => stream,
@@ -140,7 +140,7 @@ async fn consumer(stream: &Stream) -> Result<PullConsumer, FleetError> {
     made.map_err(|error| FleetError::Unread { why: error.to_string() })
 }
 
-/// Frames as they come, by requests that are repeated. Nothing is waited for.
+/// Requests frames, and returns them as they arrive; requests are renewed on the way. Does not wait for frames.
 async fn request(consumer: &PullConsumer) -> Result<pull::Stream, FleetError> {
     let requests = consumer.stream().expires(REQUEST_FOR).heartbeat(HEARTBEAT);
     requests.messages().await.map_err(|error| FleetError::Unread { why: error.to_string() })

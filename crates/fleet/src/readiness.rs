@@ -11,28 +11,28 @@ use crate::error::FleetError;
 use crate::reasons::together;
 use crate::status::{AgentStatus, status};
 
-/// The pause between two listenings, each of which takes a second.
+/// The pause between two rounds of listening, each of which takes about a second.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What has started agents: processes, sessions, containers or pods.
+/// The way in which agents were started: as processes, sessions, containers or pods.
 pub(crate) trait Starter {
-    /// True if waiting for these is pointless: one of them has ended.
+    /// True if one of these agents has ended, so that waiting for them is pointless.
     ///
     /// # Errors
     /// When that cannot be asked.
     fn has_failed(&mut self, missing: &[String]) -> Result<bool, FleetError>;
 
-    /// Why each of these does not answer, in their order; `None` of one that runs, as far as is known.
+    /// Returns why each of these agents does not answer, in their order; `None` for one that runs, as far as is known.
     ///
     /// # Errors
     /// When that cannot be asked.
     fn reasons(&mut self, missing: &[String]) -> Result<Vec<Option<String>>, FleetError>;
 
-    /// What to do about an agent that runs and does not answer.
+    /// Returns what to do about an agent that runs and does not answer.
     fn advice(&self) -> String;
 }
 
-/// Fails if an agent of one of these names answers at the broker already: it would be taken for the one that is to be started.
+/// Fails if an agent of one of these names answers at the broker already: it would be taken for the one to start.
 ///
 /// # Errors
 /// Also when the broker cannot be used.
@@ -58,11 +58,11 @@ pub(crate) fn await_agents(
 ) -> Result<(), FleetError> {
     let mut twin_before = None;
     loop {
-        // A broker that starts, or elects a leader, answers later.
+        // A broker that is starting, or electing a leader, answers later.
         let found = status(broker).map(|found| found.agents);
         let Heard { missing, twin } = heard(agents, found.as_deref().unwrap_or_default());
         match twin {
-            // One that was started again is heard no more.
+            // The old process of a restarted agent is not heard again.
             Some(name) if twin_before.as_ref() == Some(&name) => return Err(FleetError::SameName { name }),
             None if missing.is_empty() => return Ok(()),
             twin => twin_before = twin,
@@ -82,8 +82,8 @@ pub(crate) fn await_agents(
     }
 }
 
-/// True if one of these is known to have ended. That this cannot be asked at times says nothing of the agents, which may come all
-/// the same; that the user may not ask ends the wait.
+/// True if one of these agents is known to have ended. A transient error says nothing about agents, so the wait goes on; a lasting
+/// one, such as a missing permission, ends it.
 fn has_failed(starter: &mut dyn Starter, missing: &[String]) -> Result<bool, FleetError> {
     match starter.has_failed(missing) {
         Err(FleetError::Kubernetes(error)) if error.is_lasting() => Err(error.into()),
@@ -91,8 +91,8 @@ fn has_failed(starter: &mut dyn Starter, missing: &[String]) -> Result<bool, Fle
     }
 }
 
-/// Why each of these does not answer. Where nothing is known to be wrong with an agent: why the broker cannot be used, or else
-/// the starter's advice.
+/// Returns why each of these agents does not answer. For an agent with no known fault that is the error of the broker, or else the
+/// starter's advice.
 fn reasons(starter: &mut dyn Starter, missing: &[String], of_broker: Option<String>) -> Vec<String> {
     match starter.reasons(missing) {
         Ok(reasons) => {
@@ -107,11 +107,11 @@ fn reasons(starter: &mut dyn Starter, missing: &[String], of_broker: Option<Stri
     }
 }
 
-/// What one listening shows of agents.
+/// The result of one round of listening.
 struct Heard {
-    /// Those that were not heard.
+    /// Agents that were not heard.
     missing: Vec<String>,
-    /// One whose name two processes have.
+    /// The name of an agent that two processes have.
     twin: Option<String>,
 }
 

@@ -1,15 +1,15 @@
-//! Why agents are missing, in as few lines as it takes.
+//! Why agents are missing, in as few lines as possible.
 
 use std::fs;
 use std::path::Path;
 
 use plimsoll_units::named;
 
-/// Of an agent that runs and joins a broker by an address that the user has given.
+/// The advice for an agent that runs and joins a broker at an address that the user has given.
 pub(crate) const JOINS_ANOTHER: &str =
     "it runs, but does not answer at the broker; see that --join and --fleet are one broker";
 
-/// A line for each reason, with the agents that it holds for.
+/// Groups the agents by reason: one line for each reason.
 pub(crate) fn together(missing: impl Iterator<Item = (String, String)>) -> String {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for (name, why) in missing {
@@ -23,10 +23,10 @@ pub(crate) fn together(missing: impl Iterator<Item = (String, String)>) -> Strin
     lines.join("\n")
 }
 
-/// Lines that are shown of what a process wrote last.
+/// How many of the last lines of a process are shown.
 const MAX_LINES: usize = 3;
 
-/// What a process wrote last, on one line; `None` if it wrote nothing.
+/// Returns the last lines that a process wrote, on one line; `None` if it wrote nothing.
 pub(crate) fn last_words(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last = &lines[lines.len().saturating_sub(MAX_LINES)..];

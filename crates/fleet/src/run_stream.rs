@@ -1,4 +1,4 @@
-//! The stream of a run at the broker: what its agents have sent, and is not in the run file.
+//! The stream of a run at the broker: what its agents have sent and is not in the run file yet.
 
 use std::time::Duration;
 
@@ -15,30 +15,30 @@ use crate::broker::Broker;
 use crate::error::FleetError;
 use crate::wire::{RUN_DIGITS, Subjects};
 
-/// The most that the stream of a run may hold. The broker reserves it, also for a run whose conductor died: where there is no
-/// room, a smaller one is made. What does not fit waits at its agent.
+/// The largest size of a run's stream. The broker reserves it, also for a run whose conductor died. Without enough room a smaller
+/// stream is made. What does not fit waits at its agent.
 const BYTES_MAX: i64 = 8 << 30;
 const BYTES_MIN: i64 = 128 << 20;
-/// What a conductor that died has left expires after this time. Its empty stream is removed once another run of the fleet needs the
-/// room.
+/// What a dead conductor has left in the stream expires after this time. The empty stream is removed once another run of the fleet
+/// needs the room.
 const AGE_MAX: Duration = Duration::from_secs(24 * 3600);
 /// A second copy of a message is dropped within this time.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
-/// How often a frame is kept in a cluster, so that the loss of a node stops nothing.
+/// How many copies of a frame a cluster keeps, so that the loss of one node stops nothing.
 const REPLICAS: usize = 3;
-/// The server is no cluster (its error code for more than one replica).
+/// Error code for more than one replica on a server that is no cluster.
 const NOT_CLUSTERED: ErrorCode = ErrorCode(10_074);
-/// It cannot reserve so many bytes.
+/// Error code if the server cannot reserve so many bytes.
 const NO_ROOM: ErrorCode = ErrorCode(10_047);
-/// No node of a cluster can be given the stream, and that it is for its bytes.
+/// Error code if no node of a cluster can take the stream, and the text that says it lacks storage.
 const NO_NODE: ErrorCode = ErrorCode(10_005);
 const FOR_STORAGE: &str = "insufficient storage";
-/// The account may have no stream of so many bytes.
+/// Error code if the account may have no stream of so many bytes.
 const TOO_LARGE: ErrorCode = ErrorCode::STREAM_MAX_STREAM_BYTES_EXCEEDED;
-/// The account may have no more streams.
+/// Error code if the account may have no more streams.
 const TOO_MANY: ErrorCode = ErrorCode::MAXIMUM_STREAMS_LIMIT;
 
-/// Where the stream of a run is.
+/// Finds, makes and removes the stream of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct RunStream {
     context: jetstream::Context,
@@ -58,17 +58,17 @@ impl RunStream {
         self.subjects.stream(&self.run)
     }
 
-    /// The stream and how many batches it holds; `None` if it is gone.
+    /// Returns the stream and the number of batches it holds; `None` if it is gone or the broker does not answer.
     pub(crate) async fn left(&self) -> Option<(Stream, u64)> {
         let stream = self.context.get_stream(self.name()).await.ok()?;
         let batches = stream.get_info().await.ok()?.state.messages;
         Some((stream, batches))
     }
 
-    /// The stream; `None` if the broker has none.
+    /// Finds the stream; `None` if the broker has none.
     ///
     /// # Errors
-    /// When it does not say.
+    /// When the broker does not answer.
     pub(crate) async fn find(&self) -> Result<Option<Stream>, GetStreamError> {
         match self.context.get_stream(self.name()).await {
             Ok(stream) => Ok(Some(stream)),
@@ -77,7 +77,7 @@ impl RunStream {
         }
     }
 
-    /// Makes the stream, on three nodes where there are so many, as large as the broker has room for.
+    /// Makes the stream: on three nodes in a cluster, and as large as the broker has room for.
     pub(crate) async fn make(&self) -> Result<Stream, FleetError> {
         let (mut bytes, mut replicas, mut is_cleaned) = (BYTES_MAX, REPLICAS, false);
         loop {
@@ -101,7 +101,7 @@ impl RunStream {
             name: self.name(),
             subjects: vec![self.subjects.frames(&self.run, "*")],
             storage: stream::StorageType::File,
-            // What the run file has is gone from the stream.
+            // A message that is in the run file is removed from the stream.
             retention: stream::RetentionPolicy::WorkQueue,
             discard: stream::DiscardPolicy::New,
             max_bytes,
@@ -128,7 +128,7 @@ impl RunStream {
         }
     }
 
-    /// Removes streams of the fleet that hold nothing any more, and whose conductors died long ago.
+    /// Removes streams of the fleet that are empty and whose conductors died long ago.
     async fn remove_forgotten(&self) {
         let now_sec = unix_time().as_secs().cast_signed();
         for other in self.others().await.iter().filter(|other| other.is_forgotten(now_sec)) {
@@ -164,19 +164,19 @@ struct OtherStream {
     name: String,
     messages: u64,
     created_sec: i64,
-    /// When the last message came. Long before 1970 if none ever did.
+    /// When the last message arrived; long before 1970 if none ever did.
     last_sec: i64,
 }
 
 impl OtherStream {
-    /// True if the stream can be of no use any more: all that it held has expired or is in a file, and its run is long over.
+    /// True if the stream is of no more use: all that it held has expired or is in a file, and its run ended long ago.
     fn is_forgotten(&self, now_sec: i64) -> bool {
         let used_sec = self.created_sec.max(self.last_sec);
         self.messages == 0 && now_sec.saturating_sub(used_sec) > AGE_MAX.as_secs().cast_signed()
     }
 }
 
-/// True if a stream has the name of one of this fleet, and not of this run. The names of two fleets may begin alike.
+/// True if a stream has the name of one of this fleet, and not of this run. The name of one fleet may be a prefix of another's.
 fn is_of_other_run(name: &str, subjects: &Subjects, own: &str) -> bool {
     let is_run = |run: &str| run.len() == RUN_DIGITS && run.bytes().all(|byte| byte.is_ascii_hexdigit());
     name.strip_prefix(&subjects.stream("")).is_some_and(|run| is_run(run) && run != own)

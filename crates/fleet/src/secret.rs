@@ -11,10 +11,10 @@ use plimsoll_units::best_effort;
 
 use crate::error::FleetError;
 
-/// The rights of other users in a file's mode.
+/// The permission bits of other users in a file's mode.
 const OTHERS: u32 = 0o077;
 
-/// Writes a file for its owner alone.
+/// Writes a new file that only its owner may read.
 ///
 /// # Errors
 /// When it is there already, or cannot be written.
@@ -23,7 +23,7 @@ pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), FleetE
     written.map_err(|source| FleetError::SecretFile { path: path.to_owned(), source })
 }
 
-/// Writes a file for its owner alone, in place of an older one.
+/// Writes a file that only its owner may read, in place of an older one.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -44,7 +44,7 @@ pub(crate) fn make_key(kind: KeyPairType, path: &Path) -> Result<KeyPair, FleetE
     Ok(pair)
 }
 
-/// A key that no other has.
+/// Makes a random key.
 pub(crate) fn random_key(kind: KeyPairType) -> Result<KeyPair, FleetError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)

@@ -12,15 +12,15 @@ use crate::agent::order::AgentOrder;
 use crate::clock::{Comparison, EXCHANGES, EXCHANGES_AFTER, MEASURED_WITHIN};
 use crate::step_clock::StepClock;
 
-/// The clock as it was measured before the step that is on.
+/// The clock comparison of the current step.
 pub(crate) type Measured = Arc<Mutex<StepClock>>;
 
-/// Nothing is to be compared with it any more: another conductor, with another clock, goes on with the run.
+/// Discards the comparison: another conductor, with another clock, resumes the run.
 pub(crate) fn forget(measured: &Measured) {
     measured.lock().unwrap_or_else(PoisonError::into_inner).forget();
 }
 
-/// The channel of one run: its commands come from `commands`, and everything goes through the agent's task.
+/// Makes the channel of one run: commands come from `commands`, and messages go through the agent's task.
 pub(crate) fn channel(
     commands: Receiver<Command>,
     orders: UnboundedSender<AgentOrder>,
@@ -41,7 +41,7 @@ struct SessionClock {
 }
 
 impl SessionClock {
-    /// Exchanges timestamps with the conductor.
+    /// Compares the clocks by exchanges of timestamps with the conductor.
     fn measure(&self, exchanges: usize) -> io::Result<Comparison> {
         let (sender, answer) = mpsc::channel();
         let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
@@ -59,11 +59,11 @@ impl SessionClock {
         self.measured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is wrong with the clock since the step began, if anything.
+    /// Returns what is wrong with the clock since the step began, if anything.
     fn fault(&self) -> Option<String> {
         let is_measured = self.step().is_measured();
         let after = is_measured.then(|| self.measure(EXCHANGES_AFTER))?;
-        // What it was before is forgotten by now if another conductor, with another clock, has come meanwhile.
+        // If another conductor, with another clock, has come meanwhile, the earlier measurement is discarded by now.
         self.step().fault(after.map(|comparison| comparison.offset))
     }
 }
@@ -88,7 +88,7 @@ impl SendTo<Message> for Messages {
     }
 
     fn close(&mut self) -> bool {
-        // The agent's task goes on with what was sent.
+        // The agent's task still delivers what was sent.
         true
     }
 }
@@ -112,8 +112,8 @@ impl ReceiveFrom<Command> for Commands {
 }
 
 impl Commands {
-    /// A share that can be begun, with its instants by this machine's clock, which is measured now. If not the conductor gets to
-    /// know it: otherwise it would wait for this agent.
+    /// Measures the clock, and translates the instants of a share to it. `None` if another conductor has come meanwhile. The
+    /// conductor learns of a failure: otherwise it would wait for this agent.
     fn begin(&self, share: StepShare) -> io::Result<Option<StepShare>> {
         let before = *self.clock.step();
         let measured = self.clock.measure(EXCHANGES);

@@ -1,8 +1,8 @@
-//! Signatures of what a conductor says, and whose signatures an agent obeys.
+//! Signatures of a conductor's messages, and the keys that an agent obeys.
 //!
-//! A conductor signs each message to an agent with an ed25519 key, written as NATS writes its keys. Signed are the subject, which
-//! names the fleet and the agent, and the content, which names the run, the agent's incarnation, and the instant of a state. So no
-//! message is good for another agent, another process of that name, or another run.
+//! A conductor signs each message to an agent with an ed25519 key in the format of NATS. The signature covers the subject, which
+//! names the fleet and the agent, and the content, which names the run, the agent's incarnation, and the instant of a state. So
+//! no message is valid for another agent, another process of that name, or another run.
 
 use std::fmt;
 use std::path::Path;
@@ -16,9 +16,9 @@ use nkeys::{KeyPair, KeyPairType};
 use crate::error::FleetError;
 use crate::secret;
 
-/// Holds the public key and the signature, in base64.
+/// The header with the public key and the signature, in base64.
 const HEADER: &str = "Plimsoll-Signature";
-/// In front of what is signed, so that no signature of another purpose fits.
+/// Prefix of the signed bytes, so that no signature for another purpose is valid.
 const PURPOSE: &str = "plimsoll fleet 1";
 
 /// The key with which a conductor signs.
@@ -42,12 +42,12 @@ impl ConductorKey {
         secret::make_key(KeyPairType::User, path).map(Self)
     }
 
-    /// What agents are to trust.
+    /// Returns the public key that agents trust.
     pub(crate) fn public(&self) -> String {
         self.0.public_key()
     }
 
-    /// The headers of a message with this content on this subject.
+    /// Returns the headers that sign a message with this content on this subject.
     pub(crate) fn sign(&self, subject: &str, content: &[u8]) -> Result<HeaderMap, nkeys::error::Error> {
         let signature = self.0.sign(&signed(subject, content))?;
         let mut headers = HeaderMap::new();
@@ -64,7 +64,7 @@ fn signed(subject: &str, content: &[u8]) -> Vec<u8> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedKey(String);
 
-/// A text that is no public key.
+/// A text that is not a public key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("write the public key of a conductor, 56 letters and digits as plimsoll fleet keys prints it")]
 pub struct NoKey;
@@ -105,7 +105,7 @@ impl Trust {
         Self(keys.to_vec())
     }
 
-    /// Whether a message on this subject is one to obey.
+    /// Checks whether to obey a message on this subject.
     pub(crate) fn examine(
         &self,
         subject: &str,

@@ -1,9 +1,9 @@
-//! A fleet in a simulated world: its network, its broker, its clocks and its deaths follow from a seed, so that a failure can be
-//! played again.
+//! A fleet in a simulated world: its network, its broker, its clocks and its crashes follow from a seed, so that a failure can be
+//! reproduced.
 //!
-//! What numbers, keeps, sends again, drops, confirms, translates and gives up is the code of production; what carries it, the
-//! broker, the disk and the workers are simulated. `PLIMSOLL_SEEDS=100000 cargo test -p plimsoll-fleet simulation` plays that many
-//! worlds, `PLIMSOLL_SEED=7` only one.
+//! The code that numbers, keeps, resends, drops, confirms, translates and gives up is that of production. The network, the broker,
+//! the disk and the workers are simulated. `PLIMSOLL_SEEDS=100000 cargo test -p plimsoll-fleet simulation` runs that many worlds,
+//! `PLIMSOLL_SEED=7` only one.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,12 +30,12 @@ mod stream;
 mod weather;
 mod world;
 
-/// How many worlds are played where nothing else is asked for.
+/// How many worlds are run by default.
 const SEEDS: u64 = 2_000;
 const VERSION: &str = "1";
 const RUN: &str = "run";
 
-/// What a world came to.
+/// The counts of one world, or of many.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Played {
     events: u64,
@@ -49,7 +49,7 @@ struct Played {
     redelivered: u64,
     checked_bounds: u64,
     reported_clocks: u64,
-    /// Steps whose begin was compared with the truth.
+    /// Steps whose start was compared with the truth.
     checked_starts: u64,
     unkept_max: u64,
     stream_max: u64,
@@ -57,28 +57,28 @@ struct Played {
     resumed: Resumed,
 }
 
-/// What a world came to after conductors that died.
+/// The counts of a world after conductors died.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Resumed {
-    /// Conductors that went on with the run of one that had died.
+    /// Conductors that resumed the run of one that had died.
     conductors: u64,
-    /// Steps that these began, and those among them that were cut before.
+    /// Steps that these conductors began, and those among them that had been cut before.
     steps: u64,
     repeated: u64,
-    /// Frames in the run file of those steps.
+    /// Frames of those steps in the run file.
     frames: u64,
-    /// Agents that stand by, and those that had given up and begin again.
+    /// Agents that stand by, and those whose generator had ended and restarted.
     standing_by: u64,
     begun_again: u64,
     /// Agents that are gone.
     gone: u64,
-    /// States of a former conductor that are not obeyed.
+    /// States of a former conductor that agents did not obey.
     refused: u64,
-    /// Runs whose plan was made to its end.
+    /// Runs whose plan was completed.
     whole: u64,
 }
 
-/// Prints how to repeat a world in which something is wrong.
+/// Prints how to reproduce a world that fails.
 struct Repeat(String);
 
 impl Drop for Repeat {
@@ -89,7 +89,7 @@ impl Drop for Repeat {
     }
 }
 
-/// Agents are called by their number.
+/// Agents are named by their number.
 fn name(agent: usize) -> String {
     format!("a{agent}")
 }
@@ -98,13 +98,13 @@ fn number_of(name: &str) -> usize {
     name[1..].parse().unwrap()
 }
 
-/// Plays the world of a seed, and checks what must be true in each.
+/// Runs the world of a seed, and checks the invariants of all worlds.
 fn play(seed: u64, scale: impl FnOnce(&mut Random) -> Scale) -> Played {
     let mut random = Random::new(seed);
     let scale = scale(&mut random);
     let weather = Weather::new(&mut random, &scale);
     let on_loss = [OnLoss::Stop, OnLoss::Continue, OnLoss::Redistribute][random.within(0..3) as usize];
-    // A fleet that is to be played whole goes on without those that it loses.
+    // A full-size fleet continues without the agents that it loses.
     let on_loss = if scale.keeps_frames { on_loss } else { OnLoss::Redistribute };
     let fates = weather.fates.iter().enumerate();
     let remembers = scale.keeps_frames;
@@ -159,7 +159,7 @@ fn a_simulated_fleet_is_the_same_each_time_it_is_played() {
     }
 }
 
-/// `PLIMSOLL_FLEET=1000x16x3600` plays so many agents with so many workers for so many seconds, `PLIMSOLL_FLEET_SEEDS` times.
+/// `PLIMSOLL_FLEET=1000x16x3600` runs 1000 agents with 16 workers each for 3600 s, `PLIMSOLL_FLEET_SEEDS` times.
 #[test]
 fn a_simulated_fleet_is_as_large_as_the_environment_asks() {
     let asked = std::env::var("PLIMSOLL_FLEET").unwrap_or_else(|_| "40x16x20".to_owned());
@@ -177,7 +177,7 @@ fn a_simulated_fleet_is_as_large_as_the_environment_asks() {
     }
 }
 
-/// The most memory that this process ever had, in kB.
+/// Peak memory of this process, in kB.
 fn peak_memory_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let fields: BTreeMap<&str, &str> = status.lines().filter_map(|line| line.split_once(':')).collect();

@@ -26,7 +26,7 @@ use record::{HostRecord, Record};
 use session::Session;
 use words::KEEP;
 
-/// A host has so long to end its agent, or to say how it is.
+/// How long a host may take to end its agent, or to report its state.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
 /// A fleet to start over ssh.
@@ -34,12 +34,12 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 pub struct SshOptions {
     pub hosts: Vec<SshHost>,
     pub placement: Placement,
-    /// The program to copy to hosts that have none of this version.
+    /// The program to copy to hosts that lack this version; without it, such hosts are an error.
     pub copied: Option<PathBuf>,
     pub version: &'static str,
     /// How long all agents may take to answer at the broker.
     pub within: Duration,
-    /// For the record of what was started.
+    /// Folder for the record of what was started.
     pub folder: PathBuf,
 }
 
@@ -50,7 +50,7 @@ pub struct SshFleet {
     folder: PathBuf,
 }
 
-/// A host and how its agent is, or why that is not known.
+/// A host and the state of its agent, or why that is unknown.
 #[derive(Debug)]
 pub struct HostStatus {
     pub host: String,
@@ -58,7 +58,7 @@ pub struct HostStatus {
     pub state: String,
 }
 
-/// An agent that has been started and does not outlive its session yet.
+/// A started agent that does not outlive its session yet.
 struct Placed {
     record: HostRecord,
     session: Session,
@@ -119,7 +119,7 @@ impl SshFleet {
         Ok(record.map(|record| Self { record, folder: folder.to_owned() }))
     }
 
-    /// How the agents are, by their hosts' own word.
+    /// Returns the state of each agent, as its host reports it.
     pub fn status(&self) -> Vec<HostStatus> {
         let state =
             |host: &HostRecord, deadline: Deadline<'_>| host.host.status(&host.id, &host.program, deadline);
@@ -149,14 +149,14 @@ impl SshFleet {
         Err(FleetError::HostsLeft { reasons: together(reasons) })
     }
 
-    /// Does the same on all hosts at once.
+    /// Runs `work` for all hosts at once.
     fn on_all<T: Send>(&self, work: impl Fn(&HostRecord, Deadline<'_>) -> T + Sync) -> Vec<(&HostRecord, T)> {
         let deadline = Deadline::uninterrupted(ANSWER_WITHIN);
         at_once(&self.record.hosts, |host| (host, work(host, deadline)))
     }
 }
 
-/// Does the same with all of them at once, each in a thread.
+/// Runs `work` for all hosts at once, each in its own thread.
 fn at_once<H: Send, T: Send>(hosts: impl IntoIterator<Item = H>, work: impl Fn(H) -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let work = &work;
@@ -166,12 +166,12 @@ fn at_once<H: Send, T: Send>(hosts: impl IntoIterator<Item = H>, work: impl Fn(H
     })
 }
 
-/// What is asked of one host.
+/// The order for one host.
 struct Task<'a> {
     host: &'a SshHost,
     order: HostedOrder,
     agent: String,
-    /// No other agent has it, on any host: hosts may share the home folder of a user.
+    /// Unique among all agents on all hosts: hosts may share the home folder of a user.
     id: String,
 }
 
@@ -254,7 +254,7 @@ impl Starter for Sessions<'_> {
     }
 }
 
-/// Closes all sessions; gives those that failed.
+/// Closes all sessions. Returns the host and the reason of each that failed.
 fn end_sessions(placed: Vec<Placed>) -> Vec<(String, String)> {
     let deadline = Deadline::uninterrupted(ANSWER_WITHIN);
     let close = |Placed { record, session }: Placed| {

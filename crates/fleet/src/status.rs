@@ -1,4 +1,4 @@
-//! Who is there.
+//! The broker and the agents of a fleet, as they answer.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::broker::Broker;
 use crate::error::FleetError;
 use crate::wire::{Alive, sign_of};
 
-/// Every agent says within this time that it lives.
+/// How long to listen. Every agent sends its sign of life within this time.
 const LISTEN: Duration = Duration::from_millis(1_200);
 
 /// The broker and the agents of a fleet.
@@ -19,7 +19,7 @@ const LISTEN: Duration = Duration::from_millis(1_200);
 pub struct FleetStatus {
     /// The version of the server that answered.
     pub server: String,
-    /// By name; of several processes with one name each.
+    /// Sorted by name; one for each process if several have one name.
     pub agents: Vec<AgentStatus>,
 }
 
@@ -30,11 +30,11 @@ pub struct AgentStatus {
     pub version: String,
     /// The run it takes part in.
     pub run: Option<String>,
-    /// The run that its conductor left, and of which it keeps what it measured.
+    /// The run whose conductor is gone, and whose data the agent keeps.
     pub left: Option<String>,
 }
 
-/// Listens for a second which agents of a fleet are there.
+/// Listens for about a second, and returns the agents of a fleet that were heard.
 ///
 /// # Errors
 /// When the broker cannot be used.

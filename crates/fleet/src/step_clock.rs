@@ -1,4 +1,4 @@
-//! An agent's clock during a step: what translates its begin, and what is wrong with it afterwards.
+//! An agent's clock during a step: translates the start of the step, and detects faults of the clock afterwards.
 
 use std::io;
 
@@ -7,27 +7,27 @@ use plimsoll_units::{Instant, duration_text};
 
 use crate::clock::{Comparison, Offset};
 
-/// The clock as it was measured before the step that is on.
+/// The clock comparison of the current step.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct StepClock {
-    /// Nothing before the first step.
+    /// `None` before the first step.
     measured: Option<Comparison>,
-    /// How many other conductors, with other clocks, have come since the run began here.
+    /// How many conductors, each with another clock, have resumed the run since it began here.
     successors: u32,
 }
 
 impl StepClock {
-    /// Nothing is to be compared with it any more: another conductor, with another clock, goes on with the run.
+    /// Discards the measurement: another conductor, with another clock, resumes the run.
     pub(crate) fn forget(&mut self) {
         *self = Self { measured: None, successors: self.successors + 1 };
     }
 
-    /// True if no other conductor has come since `earlier`: all instants are of one clock.
+    /// True if no other conductor has come since `earlier`, so that all instants are of one clock.
     pub(crate) fn is_of_same_conductor(self, earlier: Self) -> bool {
         self.successors == earlier.successors
     }
 
-    /// The share with its instants by the agent's clock, as it was measured just now.
+    /// Translates the instants of a share to the agent's clock, as `measured` just now.
     pub(crate) fn begin(&mut self, measured: Comparison, share: StepShare) -> StepShare {
         self.measured = Some(measured);
         let offset = measured.offset;
@@ -38,24 +38,24 @@ impl StepClock {
         self.measured.is_some()
     }
 
-    /// That the workers have begun, at this instant of the agent.
+    /// Reports that the workers have begun, at this instant of the agent.
     pub(crate) fn began(self, late_ns: u64, now: Instant) -> Message {
         let clock_error_ns = self.measured.map(|measured| measured.offset.error_at(now));
         Message::Began { late_ns, clock_error_ns, wall: self.measured.and_then(|measured| measured.wall) }
     }
 
-    /// That the step is not made: no clock shows when its conductor had it begin.
+    /// Reports that the step is skipped: its start is an instant of a conductor that has died.
     pub(crate) fn succeeded(share: &StepShare) -> Message {
         let fault = Some("did not begin the step, as its conductor died just then".to_owned());
         Message::Ended { step: Some(share.step.index), fault }
     }
 
-    /// That the step cannot be begun, as the clock could not be measured.
+    /// Reports that the step cannot begin, because the clock could not be measured.
     pub(crate) fn failed(error: &io::Error) -> Message {
         Message::Failed { why: format!("it cannot begin together with the others: {error}") }
     }
 
-    /// What a measurement after the step says is wrong with the clock, if anything.
+    /// Compares with a measurement after the step. Returns what is wrong with the clock, if anything.
     pub(crate) fn fault(self, after: io::Result<Offset>) -> Option<String> {
         let before = self.measured?;
         let after = match after {

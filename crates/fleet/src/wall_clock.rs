@@ -1,7 +1,7 @@
 //! A second opinion on the difference of two monotonic clocks: wall clocks that both kernels call synchronised.
 //!
-//! It does not depend on the broker, and the start does not depend on it: the exchanges bound their own error, a kernel's word is as
-//! good as the servers that its machine asks for the time.
+//! It does not depend on the broker, and the start of a step does not depend on it. The exchanges bound their own error; a
+//! kernel's claim is only as good as the time servers of its machine.
 
 use plimsoll_record::WallClocks;
 use plimsoll_units::{Clock as _, RealClock, unix_time};
@@ -12,22 +12,22 @@ use crate::clock::{DRIFT_PPB, Offset};
 /// No kernel is believed to know the wall clock better than this, in nanoseconds: a daemon such as systemd-timesyncd sets the error
 /// to 0 whenever it has asked its server.
 const LEAST_ERROR_NS: u64 = 20_000_000;
-/// Both clocks are read so often. The reading that took least counts.
+/// How often both clocks are read. The fastest reading counts.
 const READINGS: usize = 3;
 
 /// The clocks of one machine at one instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MachineClocks {
-    /// The wall clock less the monotonic clock, in nanoseconds.
+    /// Wall clock minus monotonic clock, in nanoseconds.
     ahead_ns: i64,
-    /// How far the wall clock may be from true time; `None` where its kernel does not call it synchronised.
+    /// Bound on the error of the wall clock, in nanoseconds; `None` if its kernel does not call it synchronised.
     error_ns: Option<u64>,
-    /// How fast the kernel moves both clocks off the pace of the hardware, in nanoseconds per second; 0 if it does not say.
+    /// By how much the kernel corrects the rate of both clocks, in nanoseconds per second; 0 if it does not say.
     correction_ppb: u64,
 }
 
 impl MachineClocks {
-    /// Those of this machine.
+    /// Reads the clocks of this machine.
     pub(crate) fn read() -> Self {
         let kernel = plimsoll_sys::kernel_clock().ok();
         let (window_ns, ahead_ns) = (0..READINGS).map(|_| reading()).min().unwrap_or_default();
@@ -39,14 +39,14 @@ impl MachineClocks {
         }
     }
 
-    /// What this clock and another may gain or lose against each other, in nanoseconds per second. A kernel that moves its clocks
-    /// faster than a sound quartz needs it is setting them.
+    /// Returns the bound on the drift between these clocks and others, in nanoseconds per second. A kernel that corrects its clocks
+    /// by more than a sound quartz needs is setting them.
     pub(crate) fn drift_ppb(self, other: Self) -> u64 {
         let beyond = |clocks: Self| clocks.correction_ppb.saturating_sub(DRIFT_PPB);
         DRIFT_PPB + beyond(self) + beyond(other)
     }
 
-    /// What the wall clocks of this agent and of its conductor say of the difference that was measured; `None` unless both are
+    /// Compares the measured offset with the wall clocks of this agent and of its conductor; `None` unless both are
     /// synchronised.
     pub(crate) fn second_opinion(self, conductor: Self, measured: Offset) -> Option<WallClocks> {
         let apart_ns = measured.ahead_ns() + i128::from(conductor.ahead_ns) - i128::from(self.ahead_ns);
@@ -58,7 +58,7 @@ impl MachineClocks {
     }
 }
 
-/// How long it took to read the wall clock, and how far that is ahead of the monotonic clock, in nanoseconds.
+/// Returns the time it took to read the wall clock, and how far that is ahead of the monotonic clock, in nanoseconds.
 fn reading() -> (u64, i64) {
     let before = RealClock.now();
     let wall = unix_time();

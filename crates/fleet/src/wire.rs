@@ -1,7 +1,7 @@
-//! What conductor and agents send each other, and the subjects on which they do.
+//! The messages between the conductor and its agents, and their subjects.
 //!
-//! Commands and signs of life go over plain NATS: each carries the whole state of its direction and is repeated, so that one that
-//! is lost costs half a second. Messages of agents go over JetStream in numbered batches.
+//! Commands and signs of life go over plain NATS: each carries the complete state of its direction and is repeated, so a lost one
+//! costs half a second. Messages of agents go over JetStream in numbered batches.
 
 use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
@@ -16,50 +16,50 @@ use serde::{Deserialize, Serialize};
 
 use crate::wall_clock::MachineClocks;
 
-/// How often an agent says that it lives, and its conductor how the run stands.
+/// How often an agent sends its sign of life, and its conductor the state of the run.
 pub(crate) const REPEAT: Duration = Duration::from_millis(500);
-/// What the headers of a message may take of the broker's largest one.
+/// Room for the headers of a message within the broker's largest message.
 pub(crate) const HEADERS_BYTES: usize = 1024;
-/// The name of a run is a number of so many hexadecimal digits.
+/// Number of hexadecimal digits in the name of a run.
 pub(crate) const RUN_DIGITS: usize = 16;
-/// The largest content of one message after it is unpacked. A fleet has no larger; more is damage or an attack.
+/// The largest unpacked message. A fleet sends no larger one; a larger one is damaged or an attack.
 const MAX_UNPACKED_BYTES: u64 = 1 << 28;
-/// Shorter texts, such as signs of life, are sent as they are: to deflate one takes longer than all else that is done with it.
+/// Shorter texts, such as signs of life, are sent uncompressed: deflating one takes longer than all other work on it.
 const DEFLATED_FROM_BYTES: usize = 1024;
-/// The first byte of what is packed says how.
+/// The first byte of packed data says how it is encoded.
 const PLAIN: u8 = 0;
 const DEFLATED: u8 = 1;
 
-/// Of an agent to its conductor, each half second and after each command.
+/// The sign of life of an agent, sent each half second and after each command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Alive {
     pub(crate) agent: String,
-    /// Drawn by each process: a name that comes back with another one was started again.
+    /// Drawn at random by each process: the same name with another incarnation is a restarted agent.
     pub(crate) incarnation: u64,
     pub(crate) version: String,
     /// The run it takes part in.
     pub(crate) run: Option<String>,
-    /// How many commands of that run it has got without a gap.
+    /// Number of commands of that run received without a gap.
     pub(crate) commands: u64,
     /// Why it refused the last invitation.
     pub(crate) refusal: Option<Refusal>,
-    /// The last message that it did not obey.
+    /// The last message that the agent did not obey.
     pub(crate) distrusted: Option<Refusal>,
-    /// The run of which it has messages, whether it takes part in it or its conductor is gone.
+    /// The run whose messages the agent holds: the one it takes part in, or one whose conductor is gone.
     pub(crate) held: Option<Held>,
 }
 
-/// How an agent stands in a run of which it has messages.
+/// The position of an agent in the run whose messages it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub(crate) run: String,
-    /// Of the conductor that it obeys.
+    /// Term of the conductor that it obeys.
     pub(crate) term: u64,
-    /// How long nothing has been heard of that one.
+    /// Time since that conductor was last heard.
     pub(crate) silent: Duration,
-    /// The number of its first message that is not known to be in the run file.
+    /// Number of its first message that is not known to be in the run file.
     pub(crate) first: u64,
-    /// How many commands it has got without a gap.
+    /// Number of commands received without a gap.
     pub(crate) commands: u64,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Refusal {
     pub(crate) why: String,
 }
 
-/// Of the conductor to one agent.
+/// A message of the conductor to one agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToAgent {
@@ -82,25 +82,25 @@ pub(crate) enum ToAgent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Invitation {
     pub(crate) run: String,
-    /// Of the agent that is meant.
+    /// Incarnation of the invited agent.
     pub(crate) incarnation: u64,
     pub(crate) version: String,
     /// The frozen plan as JSON.
     pub(crate) plan: String,
     /// The plan's CSV file, in base64.
     pub(crate) csv: Option<String>,
-    /// Frames wait so long for others, to be handed over with them.
+    /// How long frames wait for others, to be handed over in one batch.
     pub(crate) gather: Duration,
 }
 
-/// Everything that the conductor has to say to an agent of its run, each half second and with each command.
+/// The complete state of the run for one agent, sent each half second and with each command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     pub(crate) run: String,
     pub(crate) incarnation: u64,
-    /// Of the conductor: one that takes a run over has a greater one than all before, and is obeyed in place of them.
+    /// Term of the conductor. One that takes over a run has a higher term than all before it, and is obeyed instead of them.
     pub(crate) term: u64,
-    /// When it was sent, by the conductor's clock: one that is no later than another is a replay.
+    /// When it was sent, by the conductor's clock. A state that is no later than the last one is a replay.
     pub(crate) sent: Instant,
     /// The number of the first of `commands`.
     pub(crate) first: u64,
@@ -114,10 +114,10 @@ pub(crate) struct State {
     pub(crate) over: bool,
 }
 
-/// The clock of a conductor.
+/// A conductor's answer to a request for its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ClockAnswer {
-    /// Of the conductor that answers: each has a clock of its own.
+    /// Term of the conductor that answers; each conductor has its own clock.
     pub(crate) term: u64,
     pub(crate) received: Instant,
     pub(crate) answered: Instant,
@@ -152,7 +152,7 @@ impl Subjects {
         format!("plimsoll.{}.frames.{run}.{agent}", self.fleet)
     }
 
-    /// Where an agent gets answers: no other may listen there.
+    /// Subject prefix for the replies to an agent; no other agent may subscribe to it.
     pub(crate) fn inbox(&self, agent: &str) -> String {
         format!("plimsoll.{}.inbox.{agent}", self.fleet)
     }
@@ -169,7 +169,7 @@ pub fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(fits)
 }
 
-/// The sign of life in a message; `None` if it is not of the agent that may publish on this subject.
+/// Returns the sign of life in a message; `None` if it is not from the agent that may publish on this subject.
 pub(crate) fn sign_of(message: &async_nats::Message) -> Option<Alive> {
     unpack(&message.payload).ok().filter(|alive: &Alive| is_of(&message.subject, &alive.agent))
 }
@@ -178,7 +178,7 @@ fn is_of(subject: &str, agent: &str) -> bool {
     subject.rsplit('.').next() == Some(agent)
 }
 
-/// A value as JSON, deflated if it is long.
+/// Encodes a value as JSON, deflated if it is long.
 pub(crate) fn pack(value: &impl Serialize) -> io::Result<Vec<u8>> {
     let json = serde_json::to_vec(value)?;
     if json.len() < DEFLATED_FROM_BYTES {
@@ -189,12 +189,12 @@ pub(crate) fn pack(value: &impl Serialize) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// The value that was packed.
+/// Decodes a value that [`pack`] encoded.
 pub(crate) fn unpack<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
     unpack_within(MAX_UNPACKED_BYTES, bytes)
 }
 
-/// The same of a value that has at most so many bytes of JSON where it is deflated.
+/// Like [`unpack`], but reads at most `most` bytes of inflated JSON.
 pub(crate) fn unpack_within<T: DeserializeOwned>(most: u64, bytes: &[u8]) -> io::Result<T> {
     match bytes.split_first() {
         Some((&PLAIN, json)) => Ok(serde_json::from_slice(json)?),

@@ -1,4 +1,4 @@
-//! What a run file comes to in a history.
+//! Derives the history entry of a run file.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use plimsoll_report::{Values, for_figures, text};
 
 use crate::HistoryError;
 
-/// What ends a run before all of its load is made.
+/// Events that end a run before all of its load is made.
 const EARLY_ENDS: [EventKind; 3] = [EventKind::Interrupted, EventKind::TargetLost, EventKind::StepFailed];
 
-/// Reads a run file and derives its row of a history, with the tags that the run was made with.
+/// Reads a run file and derives its history entry, with the tags that the run was started with.
 ///
 /// # Errors
-/// When it cannot be read, or a part of it is damaged.
+/// When the file cannot be read, or a part of it is damaged.
 pub fn entry_of(path: &Path) -> Result<RunEntry, HistoryError> {
     let run = plimsoll_store::read(path)?;
     if !run.damage.is_empty() {

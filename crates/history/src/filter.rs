@@ -1,4 +1,4 @@
-//! Which runs of a history are shown, and in which order.
+//! Filters and sorts the runs of a history.
 
 use std::cmp::Reverse;
 use std::str::FromStr;
@@ -9,25 +9,25 @@ use jiff::tz::TimeZone;
 use plimsoll_analyze::RunEntry;
 use plimsoll_record::Tag;
 
-/// Conditions that a run must meet, all of them.
+/// Conditions that a run must meet. `None` means no condition.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunFilter {
-    /// Part of the name or of the target's URL.
+    /// A part of the name or of the target's URL.
     pub text: Option<String>,
-    /// Part of the target's URL.
+    /// A part of the target's URL.
     pub target: Option<String>,
     pub tags: Vec<Tag>,
-    /// Milliseconds since 1970-01-01 UTC.
+    /// The earliest and the latest start, in milliseconds since 1970-01-01 UTC.
     pub since_unix_ms: Option<u64>,
     pub until_unix_ms: Option<u64>,
     pub command: Option<String>,
-    /// The word of what limits.
+    /// The name of the limit.
     pub limit: Option<String>,
     pub hostname: Option<String>,
 }
 
 impl RunFilter {
-    /// True if the run meets all conditions.
+    /// Whether the run meets all conditions.
     pub fn holds(&self, run: &RunEntry) -> bool {
         let is = |asked: &Option<String>, own: &str| asked.as_ref().is_none_or(|asked| asked == own);
         let contains = |text: &String| run.name.contains(text) || run.target.contains(text);
@@ -40,20 +40,20 @@ impl RunFilter {
             && is(&self.hostname, &run.machine.hostname)
     }
 
-    /// True if a run that began then meets the conditions of time.
+    /// Whether a run with this start meets the conditions on time.
     pub fn spans(&self, started_unix_ms: u64) -> bool {
         self.since_unix_ms.is_none_or(|since| started_unix_ms >= since)
             && self.until_unix_ms.is_none_or(|until| started_unix_ms <= until)
     }
 }
 
-/// The order of a list.
+/// The order of a list of runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RunOrder {
     /// Newest first.
     #[default]
     Age,
-    /// Most requests a second first, as [`RunFigures::served`](plimsoll_analyze::RunFigures::served) has them.
+    /// Highest number of requests per second first, as given by [`RunFigures::served`](plimsoll_analyze::RunFigures::served).
     Throughput,
     /// Lowest p99 first.
     P99,
@@ -61,7 +61,7 @@ pub enum RunOrder {
 }
 
 impl RunOrder {
-    /// Puts runs in this order; those without the figure come last.
+    /// Sorts runs in this order. Runs without the figure come last.
     pub fn sort<T>(self, runs: &mut [T], entry: impl Fn(&T) -> Option<&RunEntry>) {
         let figure = |run: &T| {
             let figures = &entry(run)?.figures;
@@ -99,8 +99,8 @@ impl FromStr for RunOrder {
 
 const MINUTE_MS: f64 = 60e3;
 
-/// An instant in milliseconds since 1970-01-01 UTC: so long before `now_unix_ms` (`90min`, `12h`, `7d`, `2w`), or a date in UTC
-/// (`2026-11-01`, `2026-11-01T14:30`), or a time with its offset (`2026-11-01T14:30+01:00`). A date alone is its first instant, or
+/// Parses an instant to milliseconds since 1970-01-01 UTC: an age before `now_unix_ms` (`90min`, `12h`, `7d`, `2w`), a date or time in
+/// UTC (`2026-11-01`, `2026-11-01T14:30`), or a time with its offset (`2026-11-01T14:30+01:00`). A date alone is its first instant, or
 /// its last one if `ends`.
 ///
 /// # Errors
@@ -127,7 +127,7 @@ fn age_ms(text: &str) -> Option<f64> {
 
 fn date_ms(text: &str, ends: bool) -> Option<u64> {
     let time = text.split_once(['T', 't', ' ']).map(|(_, time)| time);
-    // A civil time leaves out the offset or zone that it is read with.
+    // A parsed civil time would drop its offset or zone.
     let is_zoned = text.contains('[') || time.is_some_and(|time| time.contains(['Z', 'z', '+', '-']));
     let is_end = ends && time.is_none();
     let instant = match is_zoned {
@@ -137,7 +137,7 @@ fn date_ms(text: &str, ends: bool) -> Option<u64> {
     u64::try_from(instant.as_millisecond()).ok().map(|ms| ms.saturating_sub(u64::from(is_end)))
 }
 
-/// A date and time in UTC, or the end of that day.
+/// Returns the instant of a date and time in UTC, or the end of that day if `is_end`.
 fn instant_in_utc(given: DateTime, is_end: bool) -> Option<Timestamp> {
     let start = if is_end { given.date().tomorrow().ok()?.to_datetime(Time::midnight()) } else { given };
     Some(start.to_zoned(TimeZone::UTC).ok()?.timestamp())

@@ -1,4 +1,4 @@
-//! The runs of a folder, with an index that spares reading each again.
+//! The runs of a folder, with an index so that unchanged files need not be read again.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -20,20 +20,20 @@ const INDEX: &str = "index.sqlite";
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
-    /// What derives figures: those of another build are derived again.
+    /// The build that derives figures. Entries of another build are derived again.
     derived_by: String,
 }
 
-/// One run file.
+/// One run file of a folder.
 #[derive(Debug)]
 pub struct FolderRun {
     pub path: PathBuf,
-    /// When the run began, in milliseconds since 1970-01-01 UTC; `None` if not even that can be read.
+    /// The start of the run, in milliseconds since 1970-01-01 UTC; `None` if not even that can be read.
     pub started_unix_ms: Option<u64>,
     pub entry: Result<RunEntry, HistoryError>,
 }
 
-/// What is worth knowing of the index or of notes; the list is whole all the same.
+/// Problems with the index or the notes. The list is complete despite them.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexTrouble {
     #[error("the index of {0} was damaged or of another version, and was made again from the run files")]
@@ -42,40 +42,40 @@ pub enum IndexTrouble {
     Notes(#[from] NotesError),
 }
 
-/// The runs of a folder.
+/// The runs of a folder, and problems found while listing them.
 #[derive(Debug, Default)]
 pub struct FolderRuns {
-    /// Newest first; those of which not even the start can be read come last, by name.
+    /// The runs, newest first. Files whose start cannot be read come last, by name.
     pub runs: Vec<FolderRun>,
     pub trouble: Vec<IndexTrouble>,
 }
 
 impl RunFolder {
-    /// The folder at this path; `build` names the build of the tool.
+    /// Creates a view of the folder at this path. `build` identifies the build of Plimsoll.
     pub fn new(path: &Path, build: &str) -> Self {
         Self { path: path.to_owned(), derived_by: build.to_owned() }
     }
 
-    /// The folder that a run file is in; that of a bare name is the current one.
+    /// Creates a view of the folder that contains a run file; for a bare file name, that is the current folder.
     pub fn containing(run: &Path, build: &str) -> Self {
         let parent = run.parent().filter(|parent| !parent.as_os_str().is_empty());
         Self::new(parent.unwrap_or(Path::new(".")), build)
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All runs. Those whose files are as they were when they were indexed are not read.
+    /// Returns all runs. Files that have not changed since they were indexed are not read.
     ///
     /// # Errors
-    /// When the folder is missing or cannot be read. A file that cannot be read is a row and not an error, and the list does
-    /// without an index that cannot be read or written.
+    /// When the folder is missing or cannot be read. A file that cannot be read becomes a row, not an error, and an index that
+    /// cannot be read or written is not used.
     pub fn runs(&self) -> Result<FolderRuns, StoreError> {
         let files = plimsoll_store::run_files(&self.path)?;
         let mut listed = FolderRuns::default();
-        // A folder without runs gets no index, and in one that is read-only it cannot be made.
+        // A folder without runs gets no index; in a read-only folder it cannot be created.
         let mut index = if files.is_empty() { None } else { RunIndex::open(&self.path.join(INDEX)).ok() };
         if index.as_ref().is_some_and(|index| index.replaced) {
             listed.trouble.push(IndexTrouble::Replaced(self.path.clone()));
@@ -101,7 +101,7 @@ impl RunFolder {
         Ok(listed)
     }
 
-    /// The run of a file, from the index or derived; takes what is used of the index out of `known`.
+    /// Returns the run of a file, from the index or derived from the file. Entries used from the index are removed from `known`.
     fn run(
         &self,
         path: PathBuf,
@@ -118,7 +118,7 @@ impl RunFolder {
             return FolderRun { path, started_unix_ms: Some(entry.started_unix_ms), entry: Ok(entry) };
         }
         let entry = entry_of(&path);
-        // A run that did not end in order may still be written.
+        // Not for a run that did not end normally: it may still be written.
         if let (Ok(entry), Some(stamp)) = (&entry, stamp)
             && entry.is_sealed()
             && let Ok(text) = serde_json::to_string(entry)
@@ -133,7 +133,7 @@ impl RunFolder {
     }
 }
 
-/// Applies the tags that were changed later.
+/// Applies tags that were changed after the run.
 fn with_notes(run: &mut FolderRun) -> Result<(), NotesError> {
     if let Ok(entry) = &mut run.entry {
         RunNotes::read(&run.path)?.apply_to(entry);

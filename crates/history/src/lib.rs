@@ -1,8 +1,8 @@
 //! Many recorded runs: the index of a folder, tags, filters, and the PostgreSQL of a team.
 //!
-//! Run files are the only facts. The index ([`RunFolder`]) is derived from them and can be deleted; what users add later stands
-//! in a file next to the run file ([`RunNotes`]). A team's store ([`TeamStore`]) gets copies: a run is sealed in its file first,
-//! noted as waiting, delivered when the store answers, and only then no longer noted. So a store that is away costs nothing.
+//! Run files are the only original data. The index ([`RunFolder`]) is derived from them and can be deleted. Data that users add later is
+//! in a file next to the run file ([`RunNotes`]). A team's store ([`TeamStore`]) gets copies: a run is first sealed in its file and noted
+//! as waiting, then delivered when the store answers, and only then its note is removed. So an unavailable store loses nothing.
 
 mod derive;
 mod error;

@@ -1,7 +1,7 @@
-//! What is known of a run beyond its file: tags that were changed later, and the stores that have it or that it waits for.
+//! Data about a run outside its file: tags that were changed later, and the stores that have the run or should get it.
 //!
-//! A sealed run file is never written to again, so this stands in `NAME.plimsoll.notes` next to it, as JSON. The file is only there
-//! while it says something. Writers lock the run file, so that two of them do not lose each other's change.
+//! A sealed run file is never written again, so this data is in `NAME.plimsoll.notes` next to it, as JSON. The file exists only while it
+//! has content. Writers lock the run file, so that they do not overwrite each other's changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,31 +15,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::team::StoredFile;
 
-/// The ending of these files, after the whole name of the run file.
+/// The ending of notes files, after the whole name of the run file.
 const ENDING: &str = ".notes";
-/// The longest such file that is read, in bytes.
+/// The maximum length of a notes file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The notes on one run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunNotes {
-    /// What was changed of the tags that the run was made with; [`change_tags`](Self::change_tags) changes more of them.
+    /// The changes to the tags that the run was started with; [`change_tags`](Self::change_tags) adds further ones.
     pub tags: TagChanges,
-    /// Of stores that have the run, the changes of tags that they do not have yet.
+    /// Changes of tags that have not been sent yet, by store, for stores that have the run.
     unsent: BTreeMap<String, TagChanges>,
     /// The stores that do not have the run yet, or not its newest tags, by their addresses without user and password.
     pub waiting_for: BTreeSet<String>,
-    /// How many deliveries to a store failed in a way that the run may be the reason for; those of 0 are left out.
+    /// The number of failed deliveries by store, counting only failures that the run may have caused; without entries of 0.
     pub failures: BTreeMap<String, u32>,
     /// The stores that have the run.
     pub delivered_to: BTreeSet<String>,
-    /// The id of the run that this is a copy of, fetched from a store: without values that documents hide, it has digests of its
-    /// own.
+    /// The id of the original run, if this is a copy from a store. A copy lacks the values that documents hide, so it has
+    /// digests of its own.
     pub copy_of: Option<String>,
 }
 
-/// Notes that cannot be read or written.
+/// Why notes cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum NotesError {
     #[error(
@@ -53,10 +53,10 @@ pub enum NotesError {
 }
 
 impl RunNotes {
-    /// The notes on a run file; empty if there are none.
+    /// Reads the notes on a run file; empty if there are none.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// When the notes cannot be read.
     pub fn read(run: &Path) -> Result<Self, NotesError> {
         let path = path_of(run);
         let read = match plimsoll_sys::read_regular(&path, MAX_BYTES) {
@@ -66,12 +66,12 @@ impl RunNotes {
         read.map_err(|reason| NotesError::Unreadable { path, reason })
     }
 
-    /// True if the store has the run, or is to get it.
+    /// Whether the store has the run, or should get it.
     pub fn is_for(&self, store: &str) -> bool {
         self.waiting_for.contains(store) || self.delivered_to.contains(store)
     }
 
-    /// The notes on a copy of a run from this store, which says in its file that it was made with the tags `recorded`.
+    /// Returns the notes on a copy of a run from this store. `recorded` are the tags in the copy's file.
     pub fn of_copy(file: &StoredFile, store: &str, recorded: &Tags) -> Self {
         Self {
             tags: file.tags.as_ref().map(|tags| difference(recorded, tags)).unwrap_or_default(),
@@ -81,7 +81,7 @@ impl RunNotes {
         }
     }
 
-    /// Changes the tags. The run waits for each store that has it, so that the next delivery there takes the change along.
+    /// Changes the tags. The run then waits for each store that has it, so that the next delivery sends the change.
     pub fn change_tags(&mut self, change: impl Fn(&mut TagChanges)) {
         change(&mut self.tags);
         for store in &self.delivered_to {
@@ -90,8 +90,8 @@ impl RunNotes {
         }
     }
 
-    /// The changes of tags that a store does not have yet; all of them where it does not have the run. What it has is not sent
-    /// again, as others may have changed it since.
+    /// Returns the changes of tags that a store does not have yet; all of them if it does not have the run. Changes that it has
+    /// are not sent again, because other users may have changed these tags since.
     pub fn unsent_to(&self, store: &str) -> TagChanges {
         match self.delivered_to.contains(store) {
             true => self.unsent.get(store).cloned().unwrap_or_default(),
@@ -99,11 +99,11 @@ impl RunNotes {
         }
     }
 
-    /// The store has the run now, and of its tags these changes.
+    /// Records that the store has the run, with these changes of its tags.
     pub(crate) fn note_delivery(&mut self, store: &str, sent: &TagChanges) {
         let unsent = self.unsent_to(store);
         self.delivered_to.insert(store.to_owned());
-        // Tags that were changed meanwhile wait for the next delivery.
+        // Tags that were changed during the delivery wait for the next one.
         if unsent == *sent {
             self.settle(store);
         } else {
@@ -111,14 +111,14 @@ impl RunNotes {
         }
     }
 
-    /// The run no longer waits for the store.
+    /// Records that the run no longer waits for the store.
     pub(crate) fn settle(&mut self, store: &str) {
         self.waiting_for.remove(store);
         self.failures.remove(store);
         self.unsent.remove(store);
     }
 
-    /// Applies what they say to what was derived from the run file.
+    /// Applies the notes to the entry derived from the run file.
     pub(crate) fn apply_to(&self, entry: &mut RunEntry) {
         entry.tags = self.tags.applied_to(&entry.tags);
         if entry.is_sealed() && self.copy_of.is_some() {
@@ -126,13 +126,13 @@ impl RunNotes {
         }
     }
 
-    /// Changes the notes on a run file, alone at that time.
+    /// Changes the notes on a run file, under an exclusive lock.
     ///
     /// # Errors
-    /// When they cannot be read or written, or the run file does not exist.
+    /// When the notes cannot be read or written, or the run file does not exist.
     pub fn change(run: &Path, change: impl FnOnce(&mut Self)) -> Result<(), NotesError> {
         let unwritable = |reason| NotesError::Unwritable { path: path_of(run), reason };
-        // Held until this ends; closing the file releases it.
+        // Held until this function returns; closing the file releases the lock.
         let locked = plimsoll_store::open_to_lock(run).map_err(unwritable)?;
         locked.lock().map_err(unwritable)?;
         let mut notes = Self::read(run)?;
@@ -141,7 +141,7 @@ impl RunNotes {
         if notes == before { Ok(()) } else { notes.write(run).map_err(unwritable) }
     }
 
-    /// A reader sees the old file or the new one, never a part.
+    /// Writes the notes atomically: a reader sees the old file or the new one, never a part.
     fn write(&self, run: &Path) -> io::Result<()> {
         let path = path_of(run);
         if *self == Self::default() {
@@ -150,7 +150,7 @@ impl RunNotes {
         let mut part = path.clone().into_os_string();
         part.push(".part");
         let text = serde_json::to_string_pretty(self)?;
-        // The lock is held: what is there was left by a process that was killed.
+        // The lock is held, so an existing file was left by a process that was killed.
         match fs::remove_file(&part) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
@@ -162,7 +162,7 @@ impl RunNotes {
     }
 }
 
-/// The changes that make some tags of others.
+/// Returns the changes that turn the tags `from` into the tags `to`.
 fn difference(from: &Tags, to: &Tags) -> TagChanges {
     let values = |tags: &Tags| BTreeMap::<String, String>::from(tags.clone());
     let (from, to) = (values(from), values(to));

@@ -1,10 +1,10 @@
-//! Runs on their way to a store.
+//! Delivery of runs to a store.
 //!
-//! A run waits by a note next to its file, written before the first attempt and removed after the store has confirmed the
-//! commit. A process that dies in between leaves the note, and the next delivery finds the run in the store by its id.
+//! A waiting run has a note next to its file, written before the first attempt and removed after the store has confirmed the commit. If a
+//! process dies in between, the note stays, and the next delivery finds the run in the store by its id.
 //!
-//! A run that cannot be delivered does not stop the others: after a failure that may be its own the next run is tried, and runs that
-//! failed before come last.
+//! A run that cannot be delivered does not block the others: after a failure that the run itself may have caused, the next run is tried,
+//! and runs that failed before come last.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,19 +19,19 @@ use crate::folder::RunFolder;
 use crate::notes::{NotesError, RunNotes};
 use crate::team::{Fault, Put, SharedRun, StoreAddress, TeamStore, TeamStoreError};
 
-/// After so many failures in a row that may be the store's, a delivery ends: each may take the longest time of a run.
+/// After this many failures in a row that the store may have caused, a delivery ends: each may take the maximum time for a run.
 const MAX_FAILURES_IN_A_ROW: u32 = 2;
 
-/// What came of a delivery.
+/// The result of a delivery.
 #[derive(Debug, Default)]
 pub struct Delivery {
-    /// Runs that the store has now.
+    /// The runs that the store has now.
     pub delivered: Vec<(PathBuf, Put)>,
-    /// How many still wait.
+    /// The number of runs that still wait.
     pub waiting: usize,
-    /// Why they do.
+    /// Why they still wait.
     pub trouble: Vec<DeliveryError>,
-    /// Runs that can never be delivered, and why. They no longer wait; their files stay.
+    /// The runs that can never be delivered, and why. They no longer wait, but their files stay.
     pub dropped: Vec<(PathBuf, DeliveryError)>,
 }
 
@@ -62,7 +62,7 @@ impl DeliveryError {
     }
 }
 
-/// Notes that a run waits for a store, so that any later delivery takes it along.
+/// Notes that a run waits for a store, so that any later delivery includes it.
 ///
 /// # Errors
 /// When its notes cannot be read or written.
@@ -72,8 +72,8 @@ pub fn queue(run: &Path, store: &StoreAddress) -> Result<(), NotesError> {
     })
 }
 
-/// The run files of a folder that wait for this store, and those whose notes cannot be read: they may wait, and their delivery has
-/// the error.
+/// Returns the run files of a folder that wait for this store. Files whose notes cannot be read are included, because they may wait; their
+/// delivery reports the error.
 ///
 /// # Errors
 /// When the folder cannot be read.
@@ -83,8 +83,8 @@ pub fn waiting(folder: &RunFolder, store: &StoreAddress) -> Result<Vec<PathBuf>,
     Ok(plimsoll_store::run_files(folder.path())?.into_iter().filter(waits).collect())
 }
 
-/// Delivers these runs, those last that failed before; without any, nothing is connected to. What the store does not have waits from
-/// the beginning. It ends early if the store fails, or once `interrupted` is set.
+/// Delivers these runs, first those that have not failed before. Runs that the store does not have are queued first. Without
+/// runs, it does not connect. It stops early if the store fails, or once `interrupted` is set.
 pub fn deliver(mut runs: Vec<PathBuf>, store: &StoreAddress, interrupted: &AtomicBool) -> Delivery {
     let mut delivery = Delivery { waiting: runs.len(), ..Delivery::default() };
     if runs.is_empty() {
@@ -142,7 +142,7 @@ pub fn deliver(mut runs: Vec<PathBuf>, store: &StoreAddress, interrupted: &Atomi
     delivery
 }
 
-/// How often a run failed to reach a store.
+/// Returns how often delivering a run to a store has failed.
 fn failures(run: &Path, store: &StoreAddress) -> u32 {
     RunNotes::read(run).ok().and_then(|notes| notes.failures.get(store.name()).copied()).unwrap_or(0)
 }
@@ -159,12 +159,12 @@ fn settle(run: &Path, store: &StoreAddress) {
     );
 }
 
-/// What identifies a run in a store; `None` for one that did not end in order.
+/// Returns the id of a run in a store; `None` for a run that did not end normally.
 fn id(run: &Path, notes: &RunNotes) -> Result<Option<String>, HistoryError> {
     Ok(plimsoll_store::run_id(run)?.map(|own| notes.copy_of.clone().unwrap_or(own)))
 }
 
-/// An open store, and which of the runs to be delivered it has already.
+/// An open store, and which of the runs to deliver it already has.
 struct Channel<'a> {
     address: &'a StoreAddress,
     store: TeamStore,
@@ -174,7 +174,7 @@ struct Channel<'a> {
 impl<'a> Channel<'a> {
     fn open(runs: &[PathBuf], address: &'a StoreAddress) -> Result<Self, TeamStoreError> {
         let store = TeamStore::connect(address)?;
-        // What cannot be read has its own error when its turn comes.
+        // A run that cannot be read gets its error later, at its own delivery.
         let id = |run: &PathBuf| id(run, &RunNotes::read(run).ok()?).ok()?;
         let ids: Vec<Option<String>> = runs.iter().map(id).collect();
         let known = store.known(&ids.iter().flatten().cloned().collect::<Vec<_>>())?;

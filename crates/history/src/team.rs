@@ -1,7 +1,7 @@
-//! The PostgreSQL of a team: every run that was delivered, with its figures, its tags and its file.
+//! A team's PostgreSQL: every delivered run, with its figures, tags and file.
 //!
-//! The client library is asynchronous; each call here runs a small loop of its own until its work is done or its time is over, so
-//! that no thread and no loop of the load knows of it.
+//! The client library is asynchronous. Each call here runs a small event loop of its own until its work is done or times out, so that no
+//! thread or loop of the load is involved.
 
 mod address;
 mod content;

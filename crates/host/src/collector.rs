@@ -10,17 +10,17 @@ use plimsoll_record::{CounterSet, Metric, Reading, Source, Subject, Text};
 /// Reads one part of a host.
 pub(crate) struct Collector {
     pub(crate) read: Box<dyn FnMut() -> Vec<Read> + Send>,
-    /// CPU time that a thread of its own has used so far, in microseconds; most collectors have none.
+    /// CPU time in microseconds that the collector's own thread has used so far; 0 for a collector without one.
     pub(crate) thread_cpu_us: Arc<AtomicU64>,
 }
 
 impl Collector {
-    /// A collector of any number of subjects.
+    /// Creates a collector of any number of subjects.
     pub(crate) fn new(read: impl FnMut() -> Vec<Read> + Send + 'static) -> Self {
         Self { read: Box::new(read), thread_cpu_us: Arc::default() }
     }
 
-    /// A collector of a source whose one subject is the host itself.
+    /// Creates a collector of a source whose one subject is the host itself.
     pub(crate) fn host(
         source: Source,
         mut counters: impl FnMut() -> Result<CounterSet, Missing> + Send + 'static,
@@ -28,7 +28,7 @@ impl Collector {
         Self::new(move || Read::host(source, counters()))
     }
 
-    /// A collector of a source with several subjects; that it is missing is a read of the host itself.
+    /// Creates a collector of a source with several subjects. A missing source becomes a read whose subject is the host.
     pub(crate) fn subjects(
         source: Source,
         mut reads: impl FnMut() -> Result<Vec<Read>, Missing> + Send + 'static,
@@ -43,7 +43,7 @@ impl fmt::Debug for Collector {
     }
 }
 
-/// What one read of one subject gave.
+/// The result of reading one subject once.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) source: Source,
@@ -64,7 +64,7 @@ impl Read {
         Self { source, subject: subject.into(), reading }
     }
 
-    /// A read of a source whose one subject is the host itself.
+    /// Returns a read of a source whose one subject is the host itself.
     pub(crate) fn host(source: Source, attempt: Result<CounterSet, Missing>) -> Vec<Self> {
         vec![Self::new(source, Subject::Host, attempt)]
     }
@@ -79,36 +79,36 @@ pub(crate) enum Missing {
     Failed(String),
 }
 
-/// The text of a file below `/proc`; a file that does not exist is absent, which is no failure.
+/// Returns the text of a file below `/proc`. A file that does not exist is [`Missing::Absent`], not a failure.
 pub(crate) fn text(file: &Path) -> Result<String, Missing> {
     fs::read_to_string(file).map_err(|error| missing(file, &error))
 }
 
-/// What an error of the system means for a source.
+/// Converts an I/O error on `file` to what it means for the source.
 pub(crate) fn missing(file: &Path, error: &io::Error) -> Missing {
-    // A kernel that has pressure built in and switched off says that the operation is not supported.
+    // A kernel with pressure information built in but switched off answers "operation not supported".
     match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::Unsupported => Missing::Absent,
         _ => Missing::Failed(format!("could not read {}: {error}", file.display())),
     }
 }
 
-/// A file that does not hold what it should.
+/// Returns the failure for a file that lacks the `expected` content.
 pub(crate) fn malformed(file: &Path, expected: &str) -> Missing {
     Missing::Failed(format!("{} has no {expected}", file.display()))
 }
 
-/// What follows `key` at the beginning of a line; the key includes what separates it from its value.
+/// Returns the rest of the first line that begins with `key`, trimmed. `key` includes its separator, such as a colon.
 pub(crate) fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
 }
 
-/// The number that follows `key` at the beginning of a line; a unit may stand behind it.
+/// Returns the number that follows `key` at the beginning of a line. A unit may follow the number.
 pub(crate) fn number(text: &str, key: &str) -> Option<u64> {
     after(text, key)?.split_ascii_whitespace().next()?.parse().ok()
 }
 
-/// The metrics of a table, by the numbers that follow their keys.
+/// Looks up the number of each key in `table`; `None` for a key without one.
 pub(crate) fn numbers(text: &str, table: &[(&str, Metric)]) -> impl Iterator<Item = (Metric, Option<u64>)> {
     table.iter().map(|(key, metric)| (*metric, number(text, key)))
 }

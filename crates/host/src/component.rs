@@ -1,7 +1,7 @@
 //! Servers that report about themselves, each asked in its own protocol.
 //!
-//! A component is one more collector of the host it runs on. Its samples have the address it was asked at as their subject,
-//! those of a JVM its process. An error is a failed reading; a component never ends a run.
+//! A component is a collector of the host that it runs on. The subject of its samples is the address that is queried; for a
+//! JVM it is the process. An error becomes a failed reading and never ends a run.
 
 use std::path::Path;
 
@@ -28,13 +28,13 @@ pub use answer::{AnswerForm, read_answer};
 pub use page::{page_agent, proxied_agent};
 pub use password::resolve as resolve_password;
 
-/// A server that reports about itself, to be added to the host it runs on.
+/// A server that reports about itself; it is added to the host that it runs on.
 #[derive(Debug)]
 pub struct Component(pub(crate) Collector);
 
 impl Component {
-    /// The component that a probe asks, if it asks one; nothing is asked yet. Processes are those of the machine whose file
-    /// tree begins at `root`.
+    /// Returns the component that a probe queries; `None` if it queries none. Nothing is sent yet. A process id refers to the
+    /// machine whose file tree begins at `root`.
     pub fn from_probe(probe: &Probe, root: &Path) -> Option<Self> {
         Some(Self(match probe {
             Probe::None | Probe::Local { .. } | Probe::Pid(_) | Probe::Ssh { .. } => return None,
@@ -56,7 +56,7 @@ impl Component {
     }
 }
 
-/// A collector of a server that is not asked, for want of its password.
+/// Returns a collector whose every read fails, for a server whose password is unavailable.
 fn without_password(source: Source, address: &HostPort, reason: &str) -> Collector {
     let (subject, failed) = (address.to_string(), Missing::Failed(reason.to_owned()));
     Collector::new(move || vec![Read::new(source, Subject::Named(&subject), Err(failed.clone()))])

@@ -1,22 +1,22 @@
-//! What reading a host may cost, and what it does cost.
+//! Limits on the CPU time that reading a host takes.
 
 use std::time::Duration;
 
 use plimsoll_units::Instant;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Work of each sample takes at most one part of the time in so many.
+/// Work done with each sample may take 1/50 of the time.
 const SAMPLE_PARTS: u32 = 50;
-/// Of that share it saves what it does not use, up to the share of so long a time.
+/// Unused time of that share accumulates over at most this period.
 const SAMPLE_SAVED: Duration = Duration::from_secs(10);
 
-/// Paces work that grows with the host: at least `interval` between two times, and at most one part in `parts` of the
-/// time. What costs little on most machines costs much where there are thousands of processes or sockets.
+/// Paces work whose cost grows with the host: at least `interval` between two starts, and at most 1/`parts` of the time. Work that
+/// is cheap on most machines is expensive with thousands of processes or sockets.
 #[derive(Debug)]
 pub(crate) struct Pace {
     interval: Duration,
     parts: u32,
-    /// What is left of the share of so long a time may be used later.
+    /// Unused time of the share accumulates over at most this period.
     saved: Duration,
     due: Option<Instant>,
 }
@@ -26,35 +26,35 @@ impl Pace {
         Self { interval, parts, saved: Duration::ZERO, due: None }
     }
 
-    /// For work that belongs to each sample. Samples are also taken between two seconds, at both ends of a step: work
-    /// within its share is never left out there, since it saves what it does not use.
+    /// Paces work that belongs to each sample. Samples are also taken between two seconds, at both ends of a step. Work within its
+    /// share is never skipped there, because unused time accumulates.
     pub(crate) fn of_each_sample() -> Self {
         Self { saved: SAMPLE_SAVED, ..Self::new(Duration::ZERO, SAMPLE_PARTS) }
     }
 
-    /// Whether the work may be done now; the first time always.
+    /// Whether the work may be done now; true before the first time.
     pub(crate) fn is_due(&self, now: Instant) -> bool {
         self.due.is_none_or(|due| now >= due)
     }
 
-    /// Records that the work was begun at an instant and took so much CPU time. On a busy host it may take far longer by the
-    /// clock, and costs no more.
+    /// Records when the work began, and the CPU time that it took. CPU time is the cost: on a busy host the work may take far longer by
+    /// the clock without costing more.
     pub(crate) fn done(&mut self, began: Instant, cpu: Duration) {
         let saved_from = began - self.saved;
         let from = self.due.map_or(saved_from, |due| due.max(saved_from));
         self.due = Some(from + self.after(cpu));
     }
 
-    /// How long after its beginning work that took so much CPU time may be done again.
+    /// Returns the time from the beginning of work that took this much CPU time until it may begin again.
     pub(crate) fn after(&self, took: Duration) -> Duration {
         self.interval.max(took * self.parts)
     }
 }
 
-/// The CPU time that the calling thread has used since it began.
+/// Returns the CPU time that the calling thread has used since it began.
 pub(crate) fn thread_cpu() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    // The kernel never gives negative CPU times, so that both casts keep the value.
+    // The kernel never reports negative CPU times, so both casts keep the value.
     Duration::from_secs(time.tv_sec.cast_unsigned()) + Duration::from_nanos(time.tv_nsec.cast_unsigned())
 }
 

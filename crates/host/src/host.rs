@@ -1,4 +1,4 @@
-//! A host with its collectors.
+//! A host and its collectors.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -16,23 +16,23 @@ use crate::process::{descriptors, listener, others, peers, thread, usage, waitin
 use crate::round::Round;
 use crate::system::{cgroup, cpu, disk, memory, pressure};
 
-/// One host, with its collectors.
+/// A host and its collectors.
 #[derive(Debug)]
 pub struct Host {
-    /// In samples.
+    /// The host's name in samples.
     pub(crate) name: Text,
     round: Round,
     collectors: Vec<Collector>,
 }
 
 impl Host {
-    /// The machine that makes the load, by the name `generator`; its file tree begins at `root` (`/` for this machine).
+    /// Creates the host that generates the load, named `generator`. Its file tree begins at `root` (`/` for this machine).
     pub fn generator(root: &Path) -> Self {
         Self::generator_with(root, Some(root.join("sys/class/net")))
     }
 
-    /// The host of a lab from which this process makes the load, by the name `generator`. The machine's network devices are
-    /// not its own, even if they have the same names.
+    /// Creates the lab host from which this process generates the load, named `generator`. The machine's network devices are not its
+    /// own, even if they have the same names.
     pub fn lab_generator(root: &Path) -> Self {
         Self::generator_with(root, None)
     }
@@ -52,7 +52,7 @@ impl Host {
         host
     }
 
-    /// A whole machine, with the processes `watched` on it.
+    /// Creates a host that is a whole machine, with the processes `watched` on it.
     pub fn local(name: &str, root: &Path, watched: &Watched) -> Self {
         let mut host = Self::elsewhere(name);
         let stat = cpu::stat_file(root, &host.round);
@@ -74,7 +74,7 @@ impl Host {
         host
     }
 
-    /// A host of which only its components are asked.
+    /// Creates a host without collectors, to which only components are added.
     pub fn elsewhere(name: &str) -> Self {
         Self { name: name.into(), round: Round::default(), collectors: Vec::new() }
     }
@@ -84,8 +84,8 @@ impl Host {
         self.collectors.push(component.0);
     }
 
-    /// A lab host on this machine: its network is that of the process `net_pid`, and its processes are all in the same
-    /// network namespace; without `net_pid` they are those `watched`. Its CPU and memory are those of its control group.
+    /// Creates a lab host on this machine. Its network is that of the process `net_pid`, and its processes are all in that network
+    /// namespace; without `net_pid`, its processes are those `watched`. Its CPU and memory are those of its control group.
     pub fn lab(
         name: &str,
         root: &Path,
@@ -104,14 +104,14 @@ impl Host {
         host
     }
 
-    /// The collectors that read processes.
+    /// Adds the collectors of processes.
     fn add_processes(&mut self, root: &Path, tracker: &SharedTracker) {
         self.collectors.push(usage::collector(root, tracker.clone()));
         let others = [thread::collector, waiting::collector, listener::collector, peers::collector];
         self.collectors.extend(others.map(|collector| collector(tracker.clone())));
     }
 
-    /// The collectors of the network namespace whose files are in the folder `net`, and of `devices`, its hardware.
+    /// Adds the collectors of the network namespace whose files are in the folder `net`. `devices` is the folder of its hardware.
     fn add_network(&mut self, net: &Path, devices: Option<PathBuf>) {
         self.collectors.extend([
             interface::collector(net, devices),
@@ -120,13 +120,13 @@ impl Host {
         ]);
     }
 
-    /// CPU time that threads of its collectors have used so far, in microseconds.
+    /// Returns the CPU time that threads of its collectors have used so far, in microseconds.
     pub(crate) fn threads_cpu_us(&self) -> u64 {
         self.collectors.iter().map(|collector| collector.thread_cpu_us.load(Ordering::Relaxed)).sum()
     }
 
-    /// Reads every collector once, in the order in which they were added. Times in the samples count from `origin`, when the
-    /// run began.
+    /// Reads every collector once, in the order in which they were added. Times in the samples count from `origin`, the beginning of
+    /// the run.
     pub fn samples(&mut self, origin: Instant) -> Vec<HostSample> {
         self.round.begin();
         let now_ns = || RealClock.now().nanos_since(origin);

@@ -1,15 +1,15 @@
 //! Raw counters of hosts.
 //!
-//! A collector reads one part of a host and gives samples: counters as the kernel keeps them, with the instants between which
-//! they were read. Readers of the samples make differences and rates. The root of the file tree is an argument, so that
-//! tests bring trees of their own.
+//! A collector reads one part of a host and returns samples: counters as the kernel keeps them, with the instants between which
+//! they were read. Consumers of the samples compute differences and rates. The root of the file tree is an argument, so that
+//! tests can use trees of their own.
 //!
-//! Collectors of processes share a [`ProcessTracker`](process::tracker::ProcessTracker): it finds the watched processes,
-//! follows their connections to others on the same machine, and reads their threads and sockets once for all of them. Work
-//! that grows with the host has a [`Pace`](cost::Pace), so that probing never burdens a host.
+//! Collectors of processes share a [`ProcessTracker`](process::tracker::ProcessTracker). It finds the watched processes, follows
+//! their connections to other processes on the same machine, and reads their threads and sockets once for all collectors. Work
+//! that grows with the host has a [`Pace`](cost::Pace), so that sampling never loads a host noticeably.
 //!
-//! Servers that report about themselves are collectors too ([`component`]). Samples of another process, such as a probe on
-//! another machine, come as lines of text ([`stream`]).
+//! Servers that report about themselves are collectors too ([`component`]). Samples from another process, such as a probe on
+//! another machine, arrive as lines of text ([`stream`]).
 
 mod collector;
 mod component;

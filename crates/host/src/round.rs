@@ -1,4 +1,4 @@
-//! Rounds of reading a host, and files that several collectors need in one round.
+//! Rounds of reading a host, and files that several collectors read in one round.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 
 use crate::collector::{Missing, text};
 
-/// The number of the round that a host is in. What was read in a round is not read again before the next: rounds tell
-/// this better than ages, since a busy machine may take its time between two collectors.
+/// The number of a host's current round. Data read in a round is not read again before the next. Comparing rounds is more
+/// reliable than comparing ages, since a busy machine may pause between two collectors.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Round(Arc<AtomicU64>);
 
@@ -24,10 +24,10 @@ impl Round {
     }
 }
 
-/// In which round a file was read, and what that gave.
+/// The round in which a file was last read, and the result.
 type LastRead = (u64, Result<Arc<str>, Missing>);
 
-/// The text of a file that costs the kernel enough to be read once for all collectors that need it.
+/// A file that is read once per round for all collectors that need it, because reading it is expensive for the kernel.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedFile {
     pub(crate) file: Arc<Path>,
@@ -40,7 +40,7 @@ impl SharedFile {
         Self { file: file.into(), round: round.clone(), last: Arc::default() }
     }
 
-    /// The file's text in this round.
+    /// Returns the file's text in this round.
     pub(crate) fn text(&self) -> Result<Arc<str>, Missing> {
         let mut last = self.last.lock();
         let round = self.round.number();

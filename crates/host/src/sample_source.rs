@@ -1,7 +1,7 @@
-//! Sources of samples that run alongside a run, each in a thread of its own.
+//! Sources of samples that work alongside a run, each in its own thread.
 //!
 //! All sources of a run share one bounded channel. The conductor takes samples out when it has time; until then the sources
-//! wait, and the load does not. A source that fails reports that once and ends nothing but itself.
+//! wait, and the load does not. A source that fails reports that once and affects nothing else.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -16,14 +16,14 @@ mod stream;
 
 pub use channel::{Received, SampleSource, SourceEvent};
 
-/// Samples that may wait to be taken out: some seconds of a few hosts.
+/// The most samples that wait in the channel: some seconds of a few hosts.
 const MAX_WAITING: usize = 4096;
 
-/// After this time samples become rarer.
+/// After this time in a run, sampling slows down.
 const FULL_RATE: Duration = Duration::from_secs(3600);
 
-/// The time from one sample to the next after so long a run: the usual one for an hour, and a 3600th of the run's time later,
-/// so that a run of a day has 15,000 samples of a kind, and not 86,400.
+/// Returns the time between two samples after a run has lasted for `running`: `usual` for the first hour, then `usual` times the
+/// hours of the run. A run of a day then has 15,000 samples of a kind, and not 86,400.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -36,9 +36,9 @@ pub fn sampling_interval(usual: Duration, running: Duration) -> Duration {
     usual.mul_f64((running.as_secs_f64() / FULL_RATE.as_secs_f64()).max(1.0))
 }
 
-/// When the next round of samples begins, after one that was due at an instant: an interval later, and after a pause that is as
-/// long as the round was. A host too busy to be sampled in time is so left half of its time at least, and is not sampled twice
-/// at once afterwards.
+/// Returns when the next round of samples begins: an interval after the last one was due, but no sooner than a pause as long
+/// as the last round took. So a host too busy to be sampled in time keeps at least half of its time, and is not sampled twice
+/// in a row afterwards.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -53,15 +53,15 @@ pub fn next_round(due: Instant, interval: Duration, (began, ended): (Instant, In
     (due + interval).max(ended + ended.since(began))
 }
 
-/// A source and the questions sent to it.
+/// A source, and the state of the questions sent to it.
 #[derive(Debug)]
 struct Slot {
     source: RunningSource,
     asked: u64,
     answered: u64,
-    /// It answered too late the last time, so that it is no longer waited for.
+    /// Its last answer was late, so [`SampleSources::wait_answers`] does not wait for it.
     slow: bool,
-    /// It has sent something, or never will.
+    /// It has sent something, or could not be started.
     heard: bool,
 }
 
@@ -76,14 +76,14 @@ impl Slot {
 pub struct SampleSources {
     receiver: Receiver<(usize, Message)>,
     slots: Vec<Slot>,
-    /// Until when answers to the last question are waited for.
+    /// The end of waiting for answers to the last question.
     deadline: Instant,
-    /// Sources that could not be started.
+    /// Failures of sources that could not be started.
     not_started: Vec<Received>,
 }
 
 impl SampleSources {
-    /// Starts every source. Times in the samples count from `origin`, when the run began.
+    /// Starts every source. Times in the samples count from `origin`, the beginning of the run.
     pub fn start(sources: Vec<SampleSource>, origin: Instant) -> Self {
         let (sender, receiver) = sync_channel(MAX_WAITING);
         let mut not_started = Vec::new();
@@ -102,7 +102,7 @@ impl SampleSources {
         Self { receiver, slots, deadline: origin, not_started }
     }
 
-    /// Asks every source that takes questions for a sample at once. [`Self::wait_answers`] waits at most this long.
+    /// Asks every source that takes questions for a sample now. [`Self::wait_answers`] waits at most for `timeout`.
     pub fn ask(&mut self, timeout: Duration) {
         self.deadline = RealClock.now() + timeout;
         for slot in &mut self.slots {
@@ -115,10 +115,10 @@ impl SampleSources {
         }
     }
 
-    /// Takes out what has come, without waiting.
+    /// Takes out all events that have arrived, without waiting.
     pub fn take(&mut self) -> Vec<Received> {
         let mut received = std::mem::take(&mut self.not_started);
-        // What comes meanwhile is left for the next time, so that this ends however fast samples come.
+        // Bounded, so that this returns however fast samples arrive; the rest is left for the next call.
         for _ in 0..MAX_WAITING {
             let Ok(message) = self.receiver.try_recv() else { break };
             received.extend(self.note(message));
@@ -126,7 +126,7 @@ impl SampleSources {
         received
     }
 
-    /// As [`Self::take`], after anything has come, or the time to wait is over; `None` if nothing will come any more.
+    /// Like [`Self::take`], but first waits until an event arrives or `timeout` passes; `None` if no source is left.
     pub fn wait_any(&mut self, timeout: Duration) -> Option<Vec<Received>> {
         let mut received = self.take();
         if received.is_empty() {
@@ -140,21 +140,22 @@ impl SampleSources {
         Some(received)
     }
 
-    /// As [`Self::take`], after every source has sent something, or failed, or the time to wait is over: another machine
-    /// takes a while to begin.
+    /// Like [`Self::take`], but first waits until every source has sent something or failed, or `timeout` passes. Another machine
+    /// takes a while to start.
     pub fn wait_first(&mut self, timeout: Duration) -> Vec<Received> {
         self.deadline = RealClock.now() + timeout;
         self.wait_while(|slot| !slot.heard)
     }
 
-    /// As [`Self::take`], after all sources that answer promptly have answered the last question, or the time to wait is over.
+    /// Like [`Self::take`], but first waits until all sources that usually answer in time have answered the last question, or until the
+    /// deadline.
     pub fn wait_answers(&mut self) -> Vec<Received> {
         let received = self.wait_while(|slot| slot.owes_answer() && !slot.slow);
         self.slots.iter_mut().for_each(|slot| slot.slow = slot.owes_answer());
         received
     }
 
-    /// Takes out what comes while any source is waited for, until the deadline.
+    /// Takes out events while `waits` holds for any source, until the deadline.
     fn wait_while(&mut self, waits: impl Fn(&Slot) -> bool) -> Vec<Received> {
         let mut received = self.take();
         while self.slots.iter().any(&waits) {

@@ -1,9 +1,9 @@
-//! Samples as lines of text, from a process that samples hosts to one that does not: `plimsoll probe --stream` over ssh, or
-//! a lab's parent to the generator in it.
+//! Samples as lines of text, from a process that samples hosts to another one: from `plimsoll probe --stream` over ssh, or from a
+//! lab's parent process to the generator inside the lab.
 //!
-//! The first line is `{"plimsoll_probe":1,"clock_ns":…}`: the version of the form, and the writer's CLOCK_MONOTONIC. Each
-//! other line is one sample, with times of the same clock: `{"host","source","subject","began_ns","ended_ns"}` and one of
-//! `"ok":{…}`, `"absent":true` and `"failed":"why"`.
+//! The first line is `{"plimsoll_probe":1,"clock_ns":…}`: the version of the format, and the writer's CLOCK_MONOTONIC. Each other
+//! line is one sample, with times of the same clock: `{"host","source","subject","began_ns","ended_ns"}` and one of `"ok":{…}`,
+//! `"absent":true` and `"failed":"why"`.
 
 use std::io::{self, BufRead, Read as _};
 use std::time::Duration;
@@ -19,27 +19,27 @@ pub(crate) use remote::KillHandle;
 pub use remote::Remote;
 pub use ssh::Ssh;
 
-/// The version of the form. A reader takes only its own; fields may be added without a new one.
+/// The version of the format. A reader accepts only its own version; added fields do not change the version.
 const VERSION: u64 = 1;
 
-/// The longest line that is read, a hundred times the longest that is written.
+/// The longest accepted line: a hundred times the longest that is written.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// Bytes that another machine may send at once, and each second: ten times what a host with 300 processes sends.
+/// The bytes that another machine may send in one burst, and per second: ten times what a host with 300 processes sends.
 const MAX_BURST_BYTES: u64 = 8 << 20;
 const MAX_BYTES_PER_SEC: u64 = 1 << 20;
 
-/// What is known of the other machine's clock is forgotten after one to two of these: a clock may drift, and stands still while a
-/// virtual machine is paused.
+/// How long a window of clock measurements lasts. Measurements expire after one to two windows, because a clock may drift, and
+/// stops while a virtual machine is paused.
 const CLOCK_WINDOW: Duration = Duration::from_secs(60);
 
-/// Lines that may come before the first of ours: what a login shell's start-up files print.
+/// The most lines accepted before the opening line: output of a login shell's start-up files.
 const MAX_FOREIGN_LINES: usize = 100;
 
-/// Characters shown of a line that is not understood.
+/// The number of characters shown of a line that cannot be parsed.
 const SHOWN_CHARS: usize = 60;
 
-/// Why no more samples come. `place` is whose samples they are.
+/// Why a stream of samples ended. `place` names the sampled machine.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// The program that writes the samples could not be started.
@@ -47,7 +47,7 @@ pub enum StreamError {
     NotStarted { program: String, place: String, reason: io::Error },
     #[error("could not read samples of {place} ({reason})")]
     Unreadable { place: String, reason: io::Error },
-    /// The text is no stream of samples; the line is shown from its beginning.
+    /// The text is not a stream of samples; `line` is the beginning of the offending line.
     #[error(
         "{place} sent `{line}` instead of samples; see that plimsoll there is this tool, and no older one"
     )]
@@ -83,7 +83,7 @@ struct Opening {
     clock_ns: u64,
 }
 
-/// Every other line.
+/// A line with one sample.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     host: Text,
@@ -100,18 +100,18 @@ struct Line {
     failed: Option<String>,
 }
 
-/// The first line of a stream, with its end.
+/// Returns the first line of a stream, with its line end.
 ///
 /// # Errors
-/// When it has no JSON form.
+/// When it cannot be serialized to JSON.
 pub fn opening_line() -> io::Result<String> {
     json_line(&Opening { plimsoll_probe: VERSION, clock_ns: RealClock.now().as_nanos() })
 }
 
-/// The line of a sample, with its end. Its times must be those of CLOCK_MONOTONIC: taken with an origin of zero.
+/// Returns the line of a sample, with its line end. The sample's times must be of CLOCK_MONOTONIC, that is, taken with an origin of 0.
 ///
 /// # Errors
-/// When it has no JSON form.
+/// When it cannot be serialized to JSON.
 pub fn sample_line(sample: &HostSample) -> io::Result<String> {
     let (ok, absent, failed) = match &sample.reading {
         Reading::Ok(counters) => (Some(counters.clone()), false, None),
@@ -136,18 +136,18 @@ fn json_line(value: &impl Serialize) -> io::Result<String> {
     Ok(line)
 }
 
-/// The clock that the times of a stream are from.
+/// The clock of the times in a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamClock {
-    /// This machine's: they are taken as they are.
+    /// This machine's clock: times need no conversion.
     Ours,
-    /// Another machine's. Its clock differs from ours by an unknown offset, and what it sends takes an unknown time: the
-    /// smallest difference of arrival and sending in the last minute or two is the offset plus the shortest transit. Samples are
-    /// placed too late by that transit, and never after their arrival.
+    /// Another machine's clock. It differs from ours by an unknown offset, and transit takes an unknown time. The smallest difference
+    /// between arrival and sending in the last minute or two is the offset plus the shortest transit. Samples are placed too late
+    /// by that transit, but never after their arrival.
     Theirs,
 }
 
-/// The smallest delays from another clock to ours, in the current window and in the one before.
+/// The smallest delays from another clock to ours, in the current and in the previous window.
 #[derive(Debug)]
 struct Delays {
     since: Instant,
@@ -160,7 +160,7 @@ impl Delays {
         Self { since: now, current_ns: delay_ns, previous_ns: delay_ns }
     }
 
-    /// Adds one, and gives the smallest.
+    /// Adds a delay, and returns the smallest one.
     fn add(&mut self, delay_ns: i128, now: Instant) -> i128 {
         if now.since(self.since) >= CLOCK_WINDOW {
             *self = Self { since: now, current_ns: delay_ns, previous_ns: self.current_ns };
@@ -170,18 +170,18 @@ impl Delays {
     }
 }
 
-/// Reads a stream of samples.
+/// A reader of a stream of samples.
 #[derive(Debug)]
 pub struct SampleStream<R> {
     input: R,
     place: String,
     origin: Instant,
-    /// The smallest is added to their times to get ours; `None` for our own clock.
+    /// The delays from the other clock to ours; the smallest is added to the times of samples. `None` for our own clock.
     delays: Option<Delays>,
     allowance: Allowance,
 }
 
-/// How much a stream may still send: a bucket that fills at [`MAX_BYTES_PER_SEC`].
+/// The bytes that a stream may still send: a token bucket that fills at [`MAX_BYTES_PER_SEC`].
 #[derive(Debug)]
 struct Allowance {
     bytes: u64,
@@ -189,7 +189,7 @@ struct Allowance {
 }
 
 impl Allowance {
-    /// Takes what has arrived; false if that is too much.
+    /// Consumes the bytes that have arrived; false if they exceed the allowance.
     fn take(&mut self, bytes: u64, now: Instant) -> bool {
         let earned = now.nanos_since(self.at) / 1_000 * MAX_BYTES_PER_SEC / 1_000_000;
         if earned > 0 {
@@ -202,19 +202,18 @@ impl Allowance {
     }
 }
 
-/// True for what only this machine says of itself or of a lab: its ports and descriptors, what the plan declares, and caps
-/// that were raised.
+/// Whether only this machine can report a source: its own ports and descriptors, values declared in the plan, and raised caps.
 fn is_ours_to_say(source: &SourceName) -> bool {
     let ours = [Source::Ports, Source::Descriptors, Source::Declared, Source::Intervention];
     source.known().is_some_and(|source| ours.contains(&source))
 }
 
 impl<R: BufRead> SampleStream<R> {
-    /// Waits for the first line and reads it. `place` names the other side in errors; times of samples count from `origin`,
-    /// an instant of our clock.
+    /// Waits for the first line and reads it. `place` names the other side in errors. Times of samples count from `origin`, an
+    /// instant of our clock.
     ///
     /// # Errors
-    /// When the text is no such stream, or one of another version.
+    /// When the text is not such a stream, or one of another version.
     pub fn begin(input: R, place: &str, clock: StreamClock, origin: Instant) -> Result<Self, StreamError> {
         let allowance = Allowance { bytes: MAX_BURST_BYTES, at: RealClock.now() };
         let mut stream = Self { input, place: place.to_owned(), origin, delays: None, allowance };
@@ -232,7 +231,7 @@ impl<R: BufRead> SampleStream<R> {
     /// Waits for the next sample; `None` at the end of the stream.
     ///
     /// # Errors
-    /// When a line is no sample, or nothing can be read.
+    /// When a line is not a sample, or reading fails.
     pub fn next_sample(&mut self) -> Result<Option<HostSample>, StreamError> {
         let Some(text) = self.line()? else { return Ok(None) };
         let arrived = RealClock.now();
@@ -271,23 +270,23 @@ impl<R: BufRead> SampleStream<R> {
         StreamError::Foreign { place: self.place.clone(), line }
     }
 
-    /// The sample with times that count from the run's begin.
+    /// Converts the times of a sample to nanoseconds since the beginning of the run.
     fn placed(&mut self, sample: HostSample, arrived: Instant) -> HostSample {
         let delays = self.delays.as_mut();
         let offset_ns = delays.map_or(0, |delays| delays.add(delay(arrived, sample.ended_ns), arrived));
         let origin_ns = i128::from(self.origin.as_nanos());
-        // A read that began before the run is placed at its begin, as on our own clock.
+        // A read that began before the run is placed at the run's beginning, as with our own clock.
         let ours = |ns: u64| u64::try_from(i128::from(ns) + offset_ns - origin_ns).unwrap_or(0);
         HostSample { began_ns: ours(sample.began_ns), ended_ns: ours(sample.ended_ns), ..sample }
     }
 }
 
-/// From an instant of their clock to an arrival by ours.
+/// Returns the difference between an arrival by our clock and a time of the other clock, in nanoseconds.
 fn delay(arrived: Instant, theirs_ns: u64) -> i128 {
     i128::from(arrived.as_nanos()) - i128::from(theirs_ns)
 }
 
-/// The sample of a line, which has exactly one of the three readings.
+/// Parses the sample of a line, which must have exactly one of the three readings.
 fn sample(text: &str) -> Option<HostSample> {
     let line: Line = serde_json::from_str(text).ok()?;
     let reading = match (line.ok, line.absent, line.failed) {

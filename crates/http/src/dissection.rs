@@ -1,7 +1,7 @@
-//! A whole response taken apart for checks and scripts: its header fields, and its body without framing.
+//! Splits a whole response, for checks and scripts, into its header fields and its body without framing.
 //!
-//! [`ResponseParser`](crate::ResponseParser) only counts. Responses that a check or a script inspects are
-//! kept as they came and parsed a second time here, so that other runs do not pay for it.
+//! [`ResponseParser`](crate::ResponseParser) only counts bytes. Responses that a check or a script inspects are kept as
+//! received and parsed a second time here, so that other runs do not pay for it.
 
 use httparse::{Header, Status};
 
@@ -11,8 +11,8 @@ use crate::response::head::MAX_FIELDS;
 /// A header field: its name as the server wrote it, and its value.
 pub type Field<'a> = Header<'a>;
 
-/// Passes the fields of a well-formed response's final head and its body to `inspect`. Skips interim (1xx)
-/// responses. Of a response cut off at its end, the body is what there is of it; `None` if its head is cut off.
+/// Passes the fields of a well-formed response's final head and its body to `inspect`. Skips interim (1xx) responses. If the
+/// body is incomplete, passes its available part; returns `None` if the head is incomplete.
 ///
 /// `scratch` is memory for a chunked body.
 pub fn dissect<R>(
@@ -37,12 +37,12 @@ pub fn dissect<R>(
     }
 }
 
-/// True for a value that goes on in another line.
+/// True for a value that continues on another line.
 fn is_folded(field: &Field<'_>) -> bool {
     field.value.contains(&b'\n')
 }
 
-/// Passes fields whose line ends are spaces, as a value is read (RFC 9112, section 5.2).
+/// Passes the fields with each line end in a value replaced by spaces (RFC 9112, section 5.2).
 fn inspect_unfolded<R>(fields: &[Field<'_>], inspect: impl FnOnce(&[Field<'_>]) -> R) -> R {
     let flat = |byte: &u8| if matches!(byte, b'\r' | b'\n') { b' ' } else { *byte };
     let values: Vec<Vec<u8>> = fields.iter().map(|field| field.value.iter().map(flat).collect()).collect();
@@ -50,8 +50,8 @@ fn inspect_unfolded<R>(fields: &[Field<'_>], inspect: impl FnOnce(&[Field<'_>]) 
     inspect(&fields.map(|(field, value)| Field { name: field.name, value }).collect::<Vec<_>>())
 }
 
-/// The body is in chunks only if that is the last of its codings (RFC 9112 section 6.3): otherwise it ends with the
-/// connection, and nothing in it is framing.
+/// Returns the body without framing. The body is chunked only if that is the last coding (RFC 9112 section 6.3); otherwise it
+/// extends to the end of the connection and contains no framing.
 fn body<'a>(fields: &[Field<'_>], raw: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
     let mut framing = Fields::default();
     fields.iter().for_each(|field| framing.read(field));
@@ -65,12 +65,12 @@ fn body<'a>(fields: &[Field<'_>], raw: &'a [u8], scratch: &'a mut Vec<u8>) -> &'
 
 fn join_chunks(mut raw: &[u8], out: &mut Vec<u8>) {
     loop {
-        // httparse takes sixteen digits, of which leading zeros may be any number (RFC 9112, section 7.1).
+        // httparse accepts at most sixteen digits, but any number of leading zeros is valid (RFC 9112, section 7.1).
         raw = without_zeros(raw);
         let Ok(Status::Complete((start, size))) = httparse::parse_chunk_size(raw) else { return };
         let end = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(start).min(raw.len());
         out.extend_from_slice(&raw[start..end]);
-        // Two bytes of line end follow each chunk; the last chunk is empty.
+        // Each chunk is followed by a two-byte line end; the last chunk is empty.
         raw = raw.get(end + 2..).unwrap_or_default();
         if size == 0 {
             return;
@@ -78,7 +78,7 @@ fn join_chunks(mut raw: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// A chunk's size line without the zeros before its last digit.
+/// Returns a chunk's size line without leading zeros.
 fn without_zeros(raw: &[u8]) -> &[u8] {
     let zeros = raw.iter().take_while(|byte| **byte == b'0').count();
     &raw[zeros.saturating_sub(1)..]

@@ -1,11 +1,10 @@
-//! HTTP/2 (RFC 9113) from the client's side, without I/O: bytes in, events out.
+//! The client side of HTTP/2 (RFC 9113), without I/O: takes bytes, returns events.
 //!
-//! [`crate::Request::encode`] writes the header blocks of requests. Both header compression tables have size 0: nothing
-//! is remembered from one block to the next, so a response whose header block equals the last one is not decoded again,
-//! and a block that no caller waits for is skipped. A body is skipped by arithmetic, and flow-control windows are so
-//! wide that bodies of ordinary size need no update.
+//! [`crate::Request::encode`] writes the header blocks of requests. Both header compression tables have size 0, so no state is
+//! kept from one block to the next, and a response whose header block equals the last one is not decoded again. A body is
+//! skipped by arithmetic, and flow-control windows are so wide that bodies of ordinary size need no window update.
 //!
-//! Deliberately absent: server push (refused in the settings), priorities (RFC 9113 section 5.3
+//! Not supported on purpose: server push (refused in the settings), priorities (RFC 9113 section 5.3
 //! deprecates them), CONNECT, and upgrading from HTTP/1.1 (RFC 9113 removed it).
 
 pub use connection::{Connection, Request};

@@ -1,9 +1,9 @@
 //! Sans-IO HTTP codecs: HTTP/1.1 request encoder and incremental response parser, HTTP/2 client.
 //!
-//! Nothing here opens a socket, reads a clock or keeps a body. A response is read as its bytes arrive; how the network
-//! cut it never changes what is reported.
+//! This crate opens no socket, reads no clock and keeps no body. A response is read as its bytes arrive; how the network
+//! splits them never changes the result.
 //!
-//! Deliberately absent: content codings (a body is counted as it was sent), trailer fields (they are skipped), and
+//! Not supported on purpose: content codings (a body is counted as it was sent), trailer fields (they are skipped), and
 //! upgrades to other protocols (Plimsoll never asks for one).
 
 mod dissection;

@@ -1,17 +1,17 @@
 //! Memory that the parsers of one worker share: the last head, and spare buffers.
 
-/// Heads longer than this are parsed every time, in bytes.
+/// Maximum length in bytes of a cached head; longer ones are parsed every time.
 const MAX_CACHED_BYTES: usize = 4 * 1024;
 const MAX_SPARES: usize = 64;
-/// What the spare buffers may hold together, in bytes: bodies that wait for a window can be large.
+/// Maximum total capacity of the spare buffers in bytes. Bodies that wait for a flow-control window can be large.
 const MAX_SPARE_BYTES: usize = 16 * 1024 * 1024;
-/// Where a new buffer starts; most heads and frames in pieces never outgrow it.
+/// Initial capacity of a new buffer; most split heads and frames never outgrow it.
 const NEW_BUFFER_BYTES: usize = 1024;
 
-/// The last head, and what it says.
+/// The last head and its parsed form.
 ///
-/// Under load a server answers one request with the same head over and over, its `Date` changing
-/// once a second, and comparing bytes costs a fraction of parsing them.
+/// Under load a server answers the same request with the same head, except for a `Date` that changes once a second, and
+/// comparing bytes costs a fraction of parsing them.
 #[derive(Debug)]
 pub(crate) struct HeadCache<H> {
     bytes: Vec<u8>,
@@ -19,7 +19,7 @@ pub(crate) struct HeadCache<H> {
 }
 
 impl<H: Copy> HeadCache<H> {
-    /// What the cached head says, if `same` finds its bytes to be the ones that have come.
+    /// Returns the parsed form of the cached head if `same` is true for its bytes.
     pub(crate) fn get(&self, same: impl FnOnce(&[u8]) -> bool) -> Option<H> {
         self.head.filter(|_| same(&self.bytes))
     }
@@ -43,7 +43,7 @@ impl<H> Default for HeadCache<H> {
     }
 }
 
-/// Buffers for what arrives in pieces.
+/// Buffers for data that arrives in pieces.
 #[derive(Debug)]
 pub(crate) struct Spares {
     buffers: Vec<Vec<u8>>,
@@ -59,7 +59,7 @@ impl Spares {
         buffer
     }
 
-    /// Takes a buffer back for the next use; beyond the limits it is freed.
+    /// Returns a buffer for reuse; it is freed if the limits are reached.
     pub(crate) fn put(&mut self, mut buffer: Vec<u8>) {
         let fits = self.bytes + buffer.capacity() <= MAX_SPARE_BYTES;
         if buffer.capacity() > 0 && self.buffers.len() < MAX_SPARES && fits {

@@ -1,11 +1,11 @@
-//! Requests to encode: what the user asks for, and the rules that both versions of HTTP share.
+//! Encodes requests: the user's description of a request, and the rules that both versions of HTTP share.
 //!
 //! A request is described once, by [`Request`]. Its path, the values of its headers and its body are [`Part`]s:
-//! constant, or rendered for each request. [`Request::encode`] decides which headers are added, which give way to the
-//! user's, and which are dropped or refused, and writes the head as HTTP/1.1 text or as an HTTP/2 header block.
+//! constant, or rendered for each request. [`Request::encode`] decides which headers are added, which the user's headers
+//! replace, and which are dropped or refused. It writes the head as HTTP/1.1 text or as an HTTP/2 header block.
 //!
-//! What the user typed goes out as typed, as long as it cannot end a line early: a CR, LF or NUL
-//! in a header would let one setting write another header or a second request.
+//! The user's text is sent unchanged, except that CR, LF and NUL in a header are refused: with them, one setting could
+//! write another header or a second request.
 
 use encoded::{HeadWriter, Segment};
 
@@ -19,21 +19,21 @@ pub use encoded::{EncodedRequest, Version};
 pub use error::{EncodeError, HeadField};
 pub use part::{InvalidByte, Part};
 
-/// The `User-Agent` of requests whose user names none.
+/// The default `User-Agent`.
 pub const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
 
-/// Fields that HTTP/1 needs for its connections and HTTP/2 does without (RFC 9113 section 8.2.2).
-/// People set them out of habit; nothing is lost with them.
+/// Fields of HTTP/1 connections that HTTP/2 does not use (RFC 9113 section 8.2.2). Users often set them out of habit, and
+/// dropping them changes nothing.
 const DROPPED: [&str; 3] = ["connection", "keep-alive", "proxy-connection"];
-/// Fields that would change what the request means, and cannot in HTTP/2.
+/// Fields that change the meaning of a request and do not exist in HTTP/2.
 const REFUSED: [&str; 3] = ["transfer-encoding", "upgrade", "http2-settings"];
 
-/// A request as its user describes it.
+/// A request as the user describes it.
 #[derive(Debug, Clone)]
 pub struct Request<'a, P> {
     /// The method, a token such as `GET`; case matters.
     pub method: &'a str,
-    /// Whether the scheme is `https`; only HTTP/2 sends it.
+    /// True if the scheme is `https`; only HTTP/2 sends the scheme.
     pub secure: bool,
     /// Host and port of the URL: `name`, `name:port` or `[v6]:port`.
     pub authority: String,
@@ -50,14 +50,14 @@ pub struct Request<'a, P> {
 impl<P: Part> Request<'_, P> {
     /// Encodes the request: host, `User-Agent`, the user's headers, `Content-Length`.
     ///
-    /// What Plimsoll adds gives way to what the user set. `Content-Length` is added when there is
-    /// a body, and for methods that promise one, unless the user framed the body in another way.
+    /// The user's headers replace the ones that Plimsoll adds. `Content-Length` is added if there is a body, and for
+    /// POST, PUT and PATCH, unless the user's headers frame the body.
     ///
     /// Over HTTP/2 the user's first `Host` becomes the authority, `Connection`, `Keep-Alive` and
     /// `Proxy-Connection` are dropped, and other fields of an HTTP/1.1 connection are refused.
     ///
     /// # Errors
-    /// The first part that cannot be sent as it is.
+    /// The first part of the request that cannot be sent.
     pub fn encode(self, version: Version) -> Result<EncodedRequest<P>, EncodeError<P::Misfit>> {
         self.check(version)?;
         let length = self.length_to_add();
@@ -91,8 +91,8 @@ impl<P: Part> Request<'_, P> {
         Ok(head.end(body))
     }
 
-    /// A POST, PUT or PATCH without a body says so (RFC 9110 section 8.6). A length next to the
-    /// user's own `Transfer-Encoding` would make two framings of one message.
+    /// A POST, PUT or PATCH without a body has `Content-Length: 0` (RFC 9110 section 8.6). A length next to the user's own
+    /// `Transfer-Encoding` would frame one message in two ways.
     fn length_to_add(&self) -> Option<Segment<P>> {
         if self.has("content-length") || self.has("transfer-encoding") {
             return None;
@@ -131,7 +131,7 @@ fn check_header<P: Part>(version: Version, name: &str, value: &P) -> Result<(), 
         if is_host(name) {
             return check_visible(HeadField::Host, value);
         }
-        // Of a `TE` only the one value that HTTP/2 knows.
+        // The only `TE` value that HTTP/2 allows is `trailers`.
         let trailers =
             value.constant().is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(b"trailers"));
         if is_one_of(name, &REFUSED) || (name.eq_ignore_ascii_case("te") && !trailers) {
@@ -144,7 +144,7 @@ fn check_header<P: Part>(version: Version, name: &str, value: &P) -> Result<(), 
         .map_err(|source| EncodeError::Value { field: HeadField::Header(name.to_owned()), source })
 }
 
-/// Checks a value that holds visible ASCII and is not empty.
+/// Checks that a value is visible ASCII and not empty.
 fn check_visible<P: Part>(field: HeadField, value: &P) -> Result<(), EncodeError<P::Misfit>> {
     if value.constant().is_some_and(<[u8]>::is_empty) {
         return Err(EncodeError::Empty { field });
@@ -152,7 +152,7 @@ fn check_visible<P: Part>(field: HeadField, value: &P) -> Result<(), EncodeError
     value.check(|byte| byte.is_ascii_graphic()).map_err(|source| EncodeError::Value { field, source })
 }
 
-/// A token of RFC 9110 section 5.6.2.
+/// True for a token (RFC 9110 section 5.6.2).
 fn is_token(text: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     !text.is_empty() && text.bytes().all(allowed)

@@ -1,8 +1,8 @@
-//! The incremental response parser: bytes as they come from the socket in, responses out.
+//! The incremental response parser: takes bytes as they come from the socket, returns responses.
 //!
-//! It stands on the hot path of the load generator. A response whose head arrives in one read is parsed where it lies,
-//! without a copy or an allocation; a head that equals the last one is not parsed at all; a body is skipped by
-//! arithmetic. How the network cut a response never changes the outcome: the tests hold every parser state to that.
+//! It is on the hot path of the load generator. A response whose head arrives in one read is parsed in place, without a copy
+//! or an allocation; a head that equals the last one is not parsed at all; a body is skipped by arithmetic. How the network
+//! splits a response never changes the outcome; the tests check this for every parser state.
 
 use chunked::skip;
 use head::{Framing, Head};
@@ -21,42 +21,42 @@ pub use fields::asks_to_close;
 pub use head::Expect;
 pub use malformed::Malformed;
 
-/// The most interim (1xx) responses before one final response.
+/// Maximum number of interim (1xx) responses before one final response.
 pub(crate) const MAX_INTERIM: u8 = 16;
 
 /// A complete response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response {
-    /// The status code, 200 to 999; an interim one is passed over.
+    /// The status code, 200 to 999; interim responses are skipped.
     pub status: u16,
-    /// Whether the connection may carry another request.
+    /// True if the connection may carry another request.
     pub keep_alive: bool,
     /// The body's length in bytes, without the framing of chunks.
     pub body_bytes: u64,
 }
 
-/// What one call of [`ResponseParser::advance`] did.
+/// The result of one call of [`ResponseParser::advance`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Advance {
-    /// Bytes of the input that belong to this response; fewer than given only when it is complete.
+    /// Number of input bytes that belong to this response; less than the whole input only if the response is complete.
     pub consumed: usize,
     /// The response, in the call that completed it.
     pub response: Option<Response>,
 }
 
-/// What it means that the peer closed.
+/// The effect of the end of the connection on the current response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finish {
-    /// The close ended a body without a length: the response is complete.
+    /// The close ended a body without a declared length: the response is complete.
     Complete(Response),
     /// The close cut a response short.
     Within,
-    /// No byte of a response was outstanding: none had come, or the last one was complete.
+    /// No response was in progress: none had begun, or the last one was complete.
     Before,
 }
 
-/// Shared by all connections of one worker, so that a connection itself needs no heap: the last head, and buffers for heads
-/// in pieces.
+/// Memory shared by all connections of one worker, so that a connection itself needs no heap: the last head, and buffers for
+/// heads that arrive in pieces.
 #[derive(Debug, Default)]
 pub struct ParserMemory {
     cache: HeadCache<(Expect, Head)>,
@@ -64,14 +64,14 @@ pub struct ParserMemory {
 }
 
 impl ParserMemory {
-    /// What the remembered head says, with its length, if `input` begins with its very bytes. They
-    /// end with the empty line, so that nothing after them can change what they mean.
+    /// Returns the cached head and its length if `input` begins with exactly its bytes. They include the empty line at the
+    /// end, so the bytes after them cannot change their meaning.
     fn recall(&self, input: &[u8], expect: Expect) -> Option<(Head, usize)> {
         let (remembered, head) = self.cache.get(|cached| input.starts_with(cached))?;
         (remembered == expect).then_some((head, self.cache.len()))
     }
 
-    /// Remembers a complete head in place of the last one. Interim heads are not worth the place.
+    /// Caches a complete head in place of the last one. Interim heads are not cached.
     fn remember(&mut self, bytes: &[u8], expect: Expect, head: Head) {
         if !head.is_interim() {
             self.cache.set(bytes, (expect, head));
@@ -79,7 +79,7 @@ impl ParserMemory {
     }
 }
 
-/// Reads the responses of one connection, one at a time, expecting a body until [`ResponseParser::reset`] says otherwise.
+/// Reads the responses of one connection, one at a time. It expects a body until [`ResponseParser::reset`] changes that.
 ///
 /// It holds no heap memory except while a head is arriving in pieces.
 #[derive(Debug, Default)]
@@ -111,9 +111,9 @@ enum Phase {
 }
 
 impl ResponseParser {
-    /// Ready for the next response on the same connection, or for the first on a new one.
+    /// Prepares for the next response on the same connection, or for the first on a new one.
     pub fn reset(&mut self, expect: Expect) {
-        // A buffer left over from an abandoned head serves the next one and goes back with it.
+        // A buffer left over from an abandoned head is used for the next one.
         self.stash.clear();
         self.phase = Phase::Head;
         self.body_bytes = 0;
@@ -129,12 +129,12 @@ impl ResponseParser {
 
     /// Feeds bytes as they came from the socket.
     ///
-    /// When a response is complete, what follows it is left to the caller, who resets the parser
-    /// before the next one. Until then further bytes are not consumed.
+    /// It stops at the end of a response. The caller resets the parser before it passes the rest of the input; until then
+    /// further bytes are not consumed.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] when the bytes break HTTP/1.1, and again in each call until the reset.
+    /// [`Malformed`] when the bytes violate HTTP/1.1, and again in each call until the reset.
     pub fn advance(&mut self, input: &[u8], memory: &mut ParserMemory) -> Result<Advance, Malformed> {
         self.started |= !input.is_empty();
         let outcome = self.read(input, memory);
@@ -145,8 +145,8 @@ impl ResponseParser {
         outcome
     }
 
-    /// Bytes of the body that are still to come before anything else can, where its length says so. They
-    /// carry nothing that the parser has to see: [`ResponseParser::skip`] stands for them.
+    /// Number of body bytes still to come; 0 unless the body has a declared length. The parser need not see them: the caller may
+    /// discard them and call [`ResponseParser::skip`].
     pub const fn unseen_bytes(&self) -> u64 {
         match self.phase {
             Phase::Length { left_bytes } => left_bytes,
@@ -154,8 +154,8 @@ impl ResponseParser {
         }
     }
 
-    /// So many bytes of the body came and were thrown away by the system; more than
-    /// [`ResponseParser::unseen_bytes`] are taken for no more than those. Gives the response if it is complete.
+    /// Accounts for `count` discarded bytes of the body, at most [`ResponseParser::unseen_bytes`]. Returns the response if it
+    /// is now complete.
     pub fn skip(&mut self, count: u64) -> Option<Response> {
         let Phase::Length { left_bytes } = &mut self.phase else { return None };
         let count = count.min(*left_bytes);
@@ -168,7 +168,7 @@ impl ResponseParser {
         done.then(|| self.response())
     }
 
-    /// The peer closed. A body without a length is complete here; anything else is cut short.
+    /// The peer closed the connection. A body without a declared length is complete now; any other response is cut off.
     pub fn finish(&mut self) -> Finish {
         match self.phase {
             Phase::UntilClose => {
@@ -234,8 +234,8 @@ impl ResponseParser {
         Ok(len)
     }
 
-    /// The end is searched from where the last search ended, and the head is parsed once, when it
-    /// is there: a server that sends byte by byte costs no more than its bytes.
+    /// The search for the end resumes where it last stopped, and the head is parsed once, when it is complete. So a server that
+    /// sends byte by byte causes no extra work.
     fn read_head_in_pieces(&mut self, input: &[u8], memory: &mut ParserMemory) -> Result<usize, Malformed> {
         let before = self.stash.len();
         let taken = input.len().min(head::MAX_HEAD_BYTES - before);

@@ -20,21 +20,21 @@ use crate::credentials::{Identity, Login, Proof};
 use crate::error::KubernetesError;
 use crate::kubeconfig;
 
-/// The longest answer: a page of cAdvisor on a node of 250 pods has about 10 MB.
+/// The largest answer that is read: a page of cAdvisor on a node of 250 pods has about 10 MB.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 /// The namespace of a context that names none.
 const DEFAULT_NAMESPACE: &str = "default";
 const UNAUTHORIZED: u16 = 401;
 
-/// A cluster and the user it is asked as.
+/// A cluster, accessed as one user.
 #[derive(Debug)]
 pub struct Cluster {
     access: Access,
-    /// The longest time of an answer.
+    /// How long one answer may take.
     deadline: Duration,
-    /// The client with the certificate of the kubeconfig, if that has one.
+    /// The client with the certificate of the kubeconfig, if it has one.
     agent: Agent,
-    /// What the last request was sent with.
+    /// The login of the last request.
     proven: Mutex<Option<Proven>>,
 }
 
@@ -45,7 +45,7 @@ struct Proven {
     token: Option<String>,
 }
 
-/// What the API server says of a request that it does not fulfil.
+/// The body with which the API server rejects a request.
 #[derive(Default, Deserialize)]
 struct Status {
     #[serde(default)]
@@ -53,8 +53,8 @@ struct Status {
 }
 
 impl Cluster {
-    /// The cluster of a kubeconfig's context, or of its current one; in a pod that of its service account. Nothing is asked
-    /// yet; a later answer takes at most `deadline`.
+    /// Uses the cluster of a context of the kubeconfig, or of its current context; in a pod, that of its service account. Sends no
+    /// request yet; a later answer may take up to `deadline`.
     ///
     /// # Errors
     /// When there is no kubeconfig, or it cannot be read or lacks what it names.
@@ -62,7 +62,7 @@ impl Cluster {
         Self::new(kubeconfig::choose(context)?, deadline)
     }
 
-    /// The same by these kubeconfigs, whatever the environment names; they count as one.
+    /// Like [`Self::connect`], by these kubeconfigs instead of those that the environment names. They are merged.
     ///
     /// # Errors
     /// When none of them exists, or they cannot be read or lack what they name.
@@ -79,12 +79,12 @@ impl Cluster {
         Ok(Self { access, deadline, agent, proven: Mutex::default() })
     }
 
-    /// The namespace of the context.
+    /// The namespace of the context; `default` if it names none.
     pub fn namespace(&self) -> &str {
         self.access.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE)
     }
 
-    /// The object at a path such as `/api/v1/namespaces/default/pods`.
+    /// Returns the object at a path such as `/api/v1/namespaces/default/pods`.
     ///
     /// # Errors
     /// When the API server does not answer, refuses, or gives something else.
@@ -96,7 +96,7 @@ impl Cluster {
         })
     }
 
-    /// The page at a path, as text.
+    /// Returns the page at a path, as text.
     ///
     /// # Errors
     /// When the API server does not answer, or refuses.
@@ -112,7 +112,7 @@ impl Cluster {
         self.send("POST", path, Some(object)).map(drop)
     }
 
-    /// Deletes the object at a path and what belongs to it; false if there is none.
+    /// Deletes the object at a path and its dependents; false if there is no such object.
     ///
     /// # Errors
     /// When the API server does not answer, or refuses.
@@ -127,7 +127,7 @@ impl Cluster {
 
     fn send(&self, method: &str, path: &str, body: Option<&Value>) -> Result<String, KubernetesError> {
         let mut answer = self.attempt((method, path), body)?;
-        // What a program gives expires.
+        // The token or certificate of a login program expires.
         let is_refused = answer.status().as_u16() == UNAUTHORIZED;
         if is_refused && self.access.credentials.login.is_renewed() {
             self.proven.lock().take();
@@ -166,7 +166,7 @@ impl Cluster {
         sent.map_err(|error| self.unreachable(&error))
     }
 
-    /// What to send the next request with. What a program gives is kept until it is refused; a file is read each time.
+    /// Returns the login for the next request. That of a program is kept until it is refused; a token file is read each time.
     fn proven(&self) -> Result<Proven, KubernetesError> {
         let mut kept = self.proven.lock();
         let login = &self.access.credentials.login;
@@ -189,10 +189,10 @@ impl Cluster {
     }
 }
 
-/// True if there was no connection that a request could be sent on.
+/// True if the error came before a request could be sent: there was no connection.
 fn is_before_sending(error: &ureq::Error) -> bool {
     match error {
-        // The latter is an error of TLS.
+        // `InvalidData` is an error of TLS.
         ureq::Error::Io(error) => matches!(
             error.kind(),
             ErrorKind::ConnectionRefused
@@ -221,7 +221,7 @@ fn refused(request: &str, status: u16, text: &str) -> KubernetesError {
     }
 }
 
-/// A client of the API server that shows this certificate.
+/// Makes a client of the API server that authenticates with this certificate.
 fn agent(
     access: &Access,
     certificate: Option<&Identity>,

@@ -1,4 +1,4 @@
-//! How a user shows who it is.
+//! How a user logs in to a cluster.
 
 use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
@@ -13,21 +13,21 @@ use crate::error::KubernetesError;
 use crate::file::read;
 use crate::program::output_within;
 
-/// A login may wait for a user, who opens a page and enters a code.
+/// How long a login program may take. It may wait for a user, who opens a page and enters a code.
 const LOGIN_WITHIN: Duration = Duration::from_secs(120);
 
 /// A certificate and its key, in PEM.
 pub(crate) type Identity = (Vec<u8>, Vec<u8>);
 
-/// What a user has to show.
+/// What a user logs in with.
 #[derive(Debug, Default)]
 pub(crate) struct Credentials {
-    /// That of the kubeconfig itself.
+    /// The certificate of the kubeconfig itself.
     pub(crate) certificate: Option<Identity>,
     pub(crate) login: Login,
 }
 
-/// What a login gives: each part if there is one.
+/// The result of a login: a token, a certificate, or both.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Proof {
     /// A bearer token.
@@ -35,10 +35,10 @@ pub(crate) struct Proof {
     pub(crate) certificate: Option<Identity>,
 }
 
-/// Where the bearer token of a request comes from, or a certificate that is not in the kubeconfig.
+/// The source of the bearer token of a request, or of a certificate that is not in the kubeconfig.
 #[derive(Debug, Default)]
 pub(crate) enum Login {
-    /// There is none.
+    /// The user has no login.
     #[default]
     None,
     Token(String),
@@ -47,7 +47,7 @@ pub(crate) enum Login {
     Program(LoginProgram),
 }
 
-/// A program that prints a token or a certificate, as those of managed clusters do (`ExecCredential` of
+/// A program that prints a token or a certificate, such as those for managed clusters (`ExecCredential` of
 /// client.authentication.k8s.io).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -80,7 +80,7 @@ struct PrintedStatus {
 }
 
 impl Login {
-    /// What to show now; nothing if this user has no login.
+    /// Returns the token and the certificate to use now; both are `None` if this user has no login.
     pub(crate) fn proof(&self) -> Result<Proof, KubernetesError> {
         let by_token = |token| Proof { token: Some(token), certificate: None };
         match self {
@@ -91,14 +91,14 @@ impl Login {
         }
     }
 
-    /// True if another proof may be accepted after one was refused.
+    /// True if a new login may be accepted after one was refused.
     pub(crate) fn is_renewed(&self) -> bool {
         matches!(self, Self::TokenFile(_) | Self::Program(_))
     }
 }
 
 impl LoginProgram {
-    /// What it prints within the limit.
+    /// Runs the program, and returns what it prints within the limit.
     pub(crate) fn proof(&self, limit: Duration) -> Result<Proof, KubernetesError> {
         let failed = |why: String| KubernetesError::Login { program: self.command.clone(), why };
         let output = output_within(&mut self.command(), limit).map_err(failed)?;
@@ -130,7 +130,7 @@ impl LoginProgram {
         let mut command = Command::new(&self.command);
         command.args(self.args.iter().flatten()).envs(env).env("KUBERNETES_EXEC_INFO", question.to_string());
         command.stdin(Stdio::null()).stdout(Stdio::piped());
-        // A login by a code of a device says here where to enter it.
+        // A login by device code prints here where to enter the code.
         let shows = std::io::stderr().is_terminal();
         command.stderr(if shows { Stdio::inherit() } else { Stdio::piped() });
         command

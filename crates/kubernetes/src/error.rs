@@ -1,4 +1,4 @@
-//! Why a cluster cannot be used.
+//! Errors of clusters.
 
 use std::io;
 use std::path::PathBuf;

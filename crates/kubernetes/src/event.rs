@@ -1,11 +1,11 @@
-//! Events: what the parts of a cluster say about an object.
+//! Events: what the components of a cluster report about an object.
 
 use serde::Deserialize;
 
 use crate::cluster::Cluster;
 use crate::error::KubernetesError;
 
-/// What a part of the cluster noted about an object.
+/// A report of a component of the cluster about an object.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
@@ -42,7 +42,8 @@ impl Event {
     }
 }
 
-/// The events of objects of one kind, oldest first; they are kept for an hour.
+/// Returns the events of objects of one kind, which the cluster keeps for an hour. Those of one object are oldest first: the API server
+/// lists by name, which begins with that of the object and ends in the time.
 ///
 /// # Errors
 /// When the API server does not answer, or refuses.

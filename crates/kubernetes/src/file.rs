@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::error::KubernetesError;
 
-/// The longest file that is read.
+/// The largest file that is read.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// The content of a file, which is not longer than a kubeconfig can be.
+/// Reads a file, unless it is larger than a kubeconfig can be.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, KubernetesError> {
     let unreadable = |source| KubernetesError::File { path: path.to_owned(), source };
     let size = fs::metadata(path).map_err(unreadable)?.len();

@@ -7,10 +7,10 @@ use crate::credentials::{Credentials, Login};
 use crate::error::KubernetesError;
 use crate::file::read;
 
-/// Where the kubelet puts the service account.
+/// Where the kubelet mounts the service account.
 const FOLDER: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// How the service account of this pod reaches its API server; `None` if this is no pod, or its account is not mounted.
+/// Returns the access of this pod's service account; `None` if this is no pod, or its account is not mounted.
 pub(crate) fn access() -> Option<Result<Access, KubernetesError>> {
     let host = std::env::var("KUBERNETES_SERVICE_HOST").ok()?;
     let port = std::env::var("KUBERNETES_SERVICE_PORT").ok()?;

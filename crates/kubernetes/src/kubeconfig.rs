@@ -1,4 +1,4 @@
-//! Which cluster is used, and as which user: by a kubeconfig, or in a pod by its service account.
+//! Chooses the cluster and the user: by a kubeconfig, or in a pod by its service account.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ use crate::error::KubernetesError;
 use crate::file::read;
 use crate::{in_pod, yaml};
 
-/// Fields that would change where a cluster is, and are not read.
+/// Fields that would change how a cluster is reached, and are not supported.
 const UNREAD_OF_CLUSTERS: [&str; 2] = ["tls-server-name", "proxy-url"];
-/// Fields that would change who a user is, and are not read.
+/// Fields that would change who a user is, and are not supported.
 const UNREAD_OF_USERS: [&str; 7] =
     ["as", "as-uid", "as-groups", "as-user-extra", "auth-provider", "username", "password"];
 
@@ -43,7 +43,7 @@ struct NamedContext {
 struct ContextEntry {
     #[serde(default)]
     cluster: String,
-    /// Without one requests are anonymous.
+    /// Without a user, requests are anonymous.
     user: Option<String>,
     namespace: Option<String>,
 }
@@ -88,16 +88,16 @@ struct UserEntry {
     others: Fields,
 }
 
-/// What an entry has apart from what is read.
+/// The fields of an entry that are not read.
 type Fields = BTreeMap<String, Value>;
 
-/// `null`, as kubectl writes what is empty, is the default.
+/// Reads `null`, which kubectl writes for an empty field, as the default.
 fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(from: D) -> Result<T, D::Error> {
     Ok(Option::<T>::deserialize(from)?.unwrap_or_default())
 }
 
-/// The access of the context of this name, or of the current one; without a kubeconfig that of the pod's service account.
-/// `KUBECONFIG` may name several files, which count as one.
+/// Returns the access of the context of this name, or of the current context; without a kubeconfig, that of the pod's service
+/// account. `KUBECONFIG` may name several files, which are merged.
 pub(crate) fn choose(context: Option<&str>) -> Result<Access, KubernetesError> {
     let listed = std::env::var_os("KUBECONFIG").unwrap_or_default();
     match listed.is_empty() {
@@ -106,7 +106,7 @@ pub(crate) fn choose(context: Option<&str>) -> Result<Access, KubernetesError> {
     }
 }
 
-/// The access by the file that is read where none is named. A pod has none, as a rule; but a context is one of a file.
+/// Returns the access by the default file. A pod usually has no such file; but a context is always one of a file.
 fn usual(file: Option<PathBuf>, context: Option<&str>) -> Result<Access, KubernetesError> {
     match (file, context) {
         (Some(file), _) if context.is_some() || file.is_file() => by(&[file], context),
@@ -115,7 +115,7 @@ fn usual(file: Option<PathBuf>, context: Option<&str>) -> Result<Access, Kuberne
     }
 }
 
-/// The access by these kubeconfigs. Of several, some may not exist, as kubectl has it.
+/// Returns the access by these kubeconfigs. If there are several, some may not exist, as in kubectl.
 pub(crate) fn by(paths: &[PathBuf], context: Option<&str>) -> Result<Access, KubernetesError> {
     let found: Vec<PathBuf> = paths.iter().filter(|path| path.is_file()).cloned().collect();
     match found.is_empty() {
@@ -124,7 +124,7 @@ pub(crate) fn by(paths: &[PathBuf], context: Option<&str>) -> Result<Access, Kub
     }
 }
 
-/// Paths as `KUBECONFIG` has them.
+/// Joins paths as `KUBECONFIG` lists them.
 fn joined<'a>(paths: impl Iterator<Item = &'a Path>) -> PathBuf {
     let paths: Vec<String> = paths.map(|path| path.display().to_string()).collect();
     paths.join(":").into()
@@ -136,7 +136,7 @@ fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, KubernetesE
     read.map_err(|why| KubernetesError::Config { path: path.to_owned(), why })
 }
 
-/// Kubeconfigs as kubectl merges them: of what several have under one name, the first counts.
+/// Kubeconfigs, merged as by kubectl: of several entries of one name, the first counts.
 struct Files<'a>(Vec<File<'a>>);
 
 impl<'a> Files<'a> {
@@ -175,7 +175,7 @@ impl<'a> Files<'a> {
         file.credentials(&user.user)
     }
 
-    /// The first entry of this name, and the file that it is in.
+    /// Returns the first entry of this name, and its file.
     fn find<T: Named>(
         &self,
         kind: &'static str,
@@ -217,14 +217,14 @@ impl Named for NamedUser {
     }
 }
 
-/// A kubeconfig and where it lies: paths in it begin at its folder.
+/// A kubeconfig and its path: relative paths in it start at its folder.
 struct File<'a> {
     config: Kubeconfig,
     path: &'a Path,
 }
 
 impl File<'_> {
-    /// An entry with such a field would be another cluster or another user without it.
+    /// Fails if an entry has such a field: without it, the entry would mean another cluster or another user.
     fn refuse_unread(
         &self,
         (kind, name): (&'static str, &str),
@@ -254,7 +254,7 @@ impl File<'_> {
         Ok(Credentials { certificate: certificate.zip(key), login })
     }
 
-    /// What stands in the kubeconfig in base64, or else in the file that it names.
+    /// Returns the base64 data in the kubeconfig, decoded, or else the content of the file that it names.
     fn content(
         &self,
         (data, file): (&Option<String>, &Option<PathBuf>),

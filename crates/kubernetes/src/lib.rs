@@ -1,7 +1,7 @@
 //! The API of a Kubernetes cluster, as far as fleets and probes use it.
 //!
-//! [`Cluster`] asks the API server for JSON, as the user of a kubeconfig or as the service account of a pod. The types here hold
-//! the fields that are read; what else the server says of an object is skipped.
+//! [`Cluster`] sends requests to the API server, as the user of a kubeconfig or as the service account of a pod. The types here
+//! hold only the fields that are read of an object.
 
 mod access;
 mod cluster;

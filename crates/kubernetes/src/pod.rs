@@ -1,10 +1,10 @@
-//! What is read of pods.
+//! Pods: the fields that are read of them.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// The label of a pod of an Indexed Job that holds its index.
+/// The annotation of a pod of an Indexed Job that holds its index.
 const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
 /// Pods, as the API server lists them.
@@ -14,7 +14,7 @@ pub struct PodList {
     pub items: Vec<Pod>,
 }
 
-/// A pod: what it is called, where it runs, how it is.
+/// A pod: its name, its node and its status.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct Pod {
     pub metadata: PodMetadata,
@@ -24,7 +24,7 @@ pub struct Pod {
     pub status: PodStatus,
 }
 
-/// What a pod is called, and what is noted at it.
+/// The name and the annotations of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodMetadata {
@@ -35,7 +35,7 @@ pub struct PodMetadata {
     pub deletion_timestamp: Option<String>,
 }
 
-/// What a pod is to be.
+/// The specification of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodSpec {
@@ -43,7 +43,7 @@ pub struct PodSpec {
     pub node_name: Option<String>,
 }
 
-/// How a pod is.
+/// The status of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodStatus {
@@ -58,7 +58,7 @@ pub struct PodStatus {
     pub container_statuses: Vec<ContainerStatus>,
 }
 
-/// Whether a pod has come so far: scheduled, initialised, ready.
+/// A stage that a pod may have reached: scheduled, initialised, ready.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct PodCondition {
     #[serde(rename = "type")]
@@ -70,14 +70,14 @@ pub struct PodCondition {
     pub message: Option<String>,
 }
 
-/// How a container of a pod is.
+/// The status of a container of a pod.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct ContainerStatus {
     #[serde(default)]
     pub state: ContainerState,
 }
 
-/// One of them is set.
+/// The state of a container. At most one of the fields is set.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct ContainerState {
     pub waiting: Option<Waiting>,
@@ -101,17 +101,17 @@ pub struct Terminated {
     /// `Completed`, `Error`, `OOMKilled` …
     #[serde(default)]
     pub reason: String,
-    /// The end of what it wrote, where its Job asks for that.
+    /// The end of the container's output, if its Job asks for that.
     pub message: Option<String>,
 }
 
 impl Pod {
-    /// Its number among the pods of an Indexed Job.
+    /// The index of the pod in an Indexed Job; `None` in other Jobs.
     pub fn index(&self) -> Option<usize> {
         self.metadata.annotations.get(INDEX)?.parse().ok()
     }
 
-    /// True if it has not ended and is not being deleted.
+    /// True if the pod has not ended and is not being deleted.
     pub fn is_live(&self) -> bool {
         self.metadata.deletion_timestamp.is_none()
             && !matches!(self.status.phase.as_str(), "Succeeded" | "Failed")

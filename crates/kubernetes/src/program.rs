@@ -1,4 +1,4 @@
-//! A program that has a limited time.
+//! Runs a program with a time limit.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, Output};
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Runs a program to the end of its output, and gives what it wrote to pipes; after the limit it is ended.
+/// Runs a program to the end of its output, and returns what it wrote to pipes. Kills it after the limit.
 ///
 /// # Errors
 /// When it does not start, or did not end in time; as words that follow its name.
@@ -31,7 +31,7 @@ pub(crate) fn output_within(command: &mut Command, limit: Duration) -> Result<Ou
     }
 }
 
-/// Reads what comes from there, in a thread of its own: a pipe that is full would stop the program.
+/// Reads `from` in a thread of its own: a pipe that is full would stop the program.
 fn reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<io::Result<Vec<u8>>> {
     thread::spawn(move || {
         let mut all = Vec::new();
@@ -47,7 +47,7 @@ fn all(reader: JoinHandle<io::Result<Vec<u8>>>) -> Result<Vec<u8>, String> {
     read.map_err(|error| format!("has output that cannot be read ({error})"))
 }
 
-/// Ends a program that is late; says what became of it.
+/// Kills a program that is late. Returns a description of the outcome.
 fn end(child: &mut Child, limit: Duration) -> String {
     let late = format!("did not end within {} s", limit.as_secs());
     match child.kill().and_then(|()| child.wait()) {

@@ -3,11 +3,11 @@
 use crate::event::Event;
 use crate::pod::{Pod, PodCondition, Terminated, Waiting};
 
-/// What a pod waits in while all is well.
+/// The reasons for which a healthy pod waits while it starts.
 const STARTING: [&str; 3] = ["", "ContainerCreating", "PodInitializing"];
 
-/// Why a pod does not run, in the cluster's words: how its container ended, what it waits for, why it has no node, or else the
-/// last warning about it. `None` if nothing is known to be wrong: a warning about a pod that runs is one of its past.
+/// Returns why a pod does not run, in the cluster's words: how its container ended, what it waits for, why it has no node, or else
+/// the last warning about it. `None` if nothing is known to be wrong. Warnings about a running pod are about its past, and ignored.
 pub fn trouble(pod: &Pod, events: &[Event]) -> Option<String> {
     let is_past = pod.status.phase == "Running";
     let warns = |event: &&Event| !is_past && event.warns_of(&pod.metadata.name);
@@ -45,7 +45,7 @@ fn unscheduled(pod: &Pod) -> Option<String> {
     Some(with(condition.reason.as_deref().unwrap_or("not scheduled"), condition.message.as_deref()))
 }
 
-/// A reason and what explains it, on one line.
+/// Joins a reason and its explanation on one line.
 fn with(reason: &str, message: Option<&str>) -> String {
     match message.map(str::trim).filter(|message| !message.is_empty()) {
         Some(message) => {

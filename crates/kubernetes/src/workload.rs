@@ -49,7 +49,7 @@ struct SliceList {
 
 #[derive(Deserialize)]
 struct Slice {
-    /// `null` while it has none.
+    /// `null` while there are none.
     endpoints: Option<Vec<Endpoint>>,
 }
 
@@ -67,7 +67,7 @@ struct Target {
 }
 
 impl Selector {
-    /// As the API takes it in a query.
+    /// Returns the selector in the form of a query of the API.
     fn query(&self) -> String {
         let labels = self.match_labels.iter().map(|(key, value)| format!("{key}={value}"));
         let all: Vec<String> = labels.chain(self.match_expressions.iter().map(Expression::query)).collect();
@@ -87,7 +87,8 @@ impl Expression {
     }
 }
 
-/// The pods that run of a Deployment, a StatefulSet or a DaemonSet, which the API lists as `kind`: `deployments`.
+/// Returns the pods of a Deployment, a StatefulSet or a DaemonSet that have a node and have not ended. `kind` is as in the API's
+/// paths: `deployments`.
 ///
 /// # Errors
 /// When the API server does not answer, refuses, or has no such workload.
@@ -105,7 +106,7 @@ pub fn pods_of(
     Ok(pods.items.into_iter().filter_map(placed).collect())
 }
 
-/// The pods behind a Service, by its EndpointSlices.
+/// Returns the pods behind a Service, by its EndpointSlices.
 ///
 /// # Errors
 /// When the API server does not answer, or refuses.

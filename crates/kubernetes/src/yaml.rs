@@ -1,9 +1,9 @@
-//! YAML as the values of JSON, which have types of serde.
+//! Converts YAML to JSON values, which serde can deserialise.
 
 use saphyr::{LoadableYamlNode as _, Scalar, Yaml};
 use serde_json::{Map, Value};
 
-/// The first document of a text; `null` if it has none.
+/// Parses the first document of a text; `null` if it has none.
 ///
 /// # Errors
 /// When it is not YAML; the text says where.

@@ -1,4 +1,4 @@
-//! Why there is no lab.
+//! Errors of labs.
 
 use std::fmt::{self, Display};
 use std::io;
@@ -9,18 +9,18 @@ use std::time::Duration;
 use plimsoll_plan::Ready;
 use plimsoll_units::duration_text;
 
-/// How far a host has come.
+/// The phase of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostPhase {
     /// Not all hosts of the lab are ready yet.
     Starting,
     Up,
-    /// Up, and it showed its sign of readiness, so that something on it serves.
+    /// Up, and its readiness check succeeded, so that a service runs on it.
     Serving,
 }
 
 impl Display for HostPhase {
-    /// For what ended in this phase: nothing once the host is up.
+    /// The suffix for an error about a process that ended in this phase: empty once the host is up.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Starting => f.write_str(" before it was ready"),
@@ -29,7 +29,7 @@ impl Display for HostPhase {
     }
 }
 
-/// Why a lab could not be made, or changed.
+/// Why a lab could not be made or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
     #[error(
@@ -39,7 +39,7 @@ pub enum LabError {
     )]
     Permission {
         capability: &'static str,
-        /// Why no user namespace could be had.
+        /// Why no user namespace is available.
         reason: io::Error,
     },
     #[error("could not {what} {} ({reason}); see whether the disk is full or the folder is another user's", path.display())]
@@ -50,7 +50,7 @@ pub enum LabError {
     )]
     Hidden {
         folder: PathBuf,
-        /// What hosts have of their own.
+        /// A folder that each host has for itself.
         place: &'static str,
     },
     #[error("{0} labs are running, which is as many as have addresses; end one of them")]
@@ -94,24 +94,24 @@ pub enum LabError {
     Interrupted,
 }
 
-/// What a command wrote, for the end of an error.
+/// Describes a command's output at the end of an error.
 fn said(output: &str) -> String {
     if output.is_empty() { "; it wrote nothing".to_owned() } else { format!("; it wrote:\n{output}") }
 }
 
 impl LabError {
-    /// For an operation on a file.
+    /// Converts the error of an operation on a file.
     pub(crate) fn file(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |reason| Self::File { what, path, reason }
     }
 
-    /// For an operation on the namespaces of a host.
+    /// Converts the error of an operation on the namespaces of a host.
     pub(crate) fn namespaces<E: Display>(host: &str) -> impl FnOnce(E) -> Self {
         move |reason| Self::Namespaces { host: host.to_owned(), reason: reason.to_string() }
     }
 
-    /// True if the user ended it.
+    /// True if the user interrupted the start.
     pub fn interrupted(&self) -> bool {
         matches!(self, Self::Interrupted)
     }

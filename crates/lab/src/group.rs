@@ -1,7 +1,7 @@
-//! Control groups: what a host's processes may use of processors, memory and a disk.
+//! Control groups, which limit the processors, memory and disk of a host's processes.
 //!
-//! Where version 2 has the controllers, each host is a group of it; where only version 1 has them, a group in each of its
-//! hierarchies. Where neither may be written, processors are capped by affinity alone, in whole ones.
+//! With the controllers of version 2, each host has one group; with version 1, one group in each hierarchy. If neither is writable,
+//! processors are capped by affinity alone, in whole processors.
 
 mod disk;
 mod hierarchy;
@@ -21,49 +21,49 @@ use crate::LabError;
 pub use hierarchy::Capping;
 use hierarchy::Hierarchies;
 
-/// The shortest period of a CPU quota: short, so that a capped server stalls for less time than a request takes.
+/// The shortest period of a CPU quota, in µs: so short that a throttled server stalls for less time than a request takes.
 const PERIOD_US: f64 = 10_000.0;
 
-/// The smallest quota of a period that the kernel takes (sched-bwc: 1 ms).
+/// The smallest quota of a period that the kernel accepts (sched-bwc: 1 ms).
 const MIN_QUOTA_US: f64 = 1_000.0;
 
-/// The longest period that the kernel takes.
+/// The longest period that the kernel accepts.
 const MAX_PERIOD_US: f64 = 1_000_000.0;
 
-/// The quota of a group of version 1 that has none.
+/// The value for no quota in version 1.
 const UNLIMITED_V1: &str = "-1";
 
-/// What a group of version 1 may have in swap: more than is charged to it at once.
+/// The swap that a group of version 1 may have: more than the kernel charges at once.
 const SWAP_BYTES: u64 = 4 << 20;
 
-/// How long processes that were killed may take to leave their group.
+/// How long killed processes may take to leave their group.
 const EMPTY_WITHIN: Duration = Duration::from_secs(5);
 
-/// The groups of a lab, one above those of its hosts in each hierarchy.
+/// The groups of a lab: in each hierarchy one that contains the groups of its hosts.
 #[derive(Debug)]
 pub(crate) struct LabGroups {
     hierarchies: Hierarchies,
     folder: String,
-    /// How many cores were assigned by affinity, each to another host as long as there are any.
+    /// The number of cores assigned by affinity; hosts get different cores as long as there are any.
     assigned: Cell<usize>,
 }
 
-/// The groups of one host; gone when dropped.
+/// The groups of one host; removed when dropped.
 #[derive(Debug)]
 pub(crate) struct HostGroups {
     host: String,
     pub(crate) paths: CgroupPaths,
     folders: Vec<PathBuf>,
-    /// The host's own folder, by which its disk is known.
+    /// The host's own folder, which determines its disk.
     own: PathBuf,
-    /// The processors that it is bound to, where that is the cap.
+    /// The processors that the host is bound to, if it is capped by affinity.
     pub(crate) cores: Option<Cores>,
-    /// The index of the first of them among the machine's.
+    /// The index of the first bound processor among the allowed ones.
     first_core: usize,
 }
 
 impl LabGroups {
-    /// Groups of this name below that of this process.
+    /// Groups with this name below the groups of this process.
     pub(crate) fn new(name: &str) -> Self {
         Self { hierarchies: Hierarchies::of_this_process(), folder: name.to_owned(), assigned: Cell::new(0) }
     }
@@ -77,7 +77,7 @@ impl LabGroups {
         self.hierarchies.bases().folders().iter().map(|base| base.join(&self.folder)).collect()
     }
 
-    /// Makes the lab's own groups.
+    /// Creates the lab's own groups.
     pub(crate) fn make(&self) -> Result<(), LabError> {
         for folder in self.folders() {
             fs::create_dir_all(&folder).map_err(LabError::file("make the control group", &folder))?;
@@ -86,7 +86,7 @@ impl LabGroups {
         Ok(())
     }
 
-    /// Makes the groups of a host with this folder, and sets its caps; gives what was granted: affinity rounds cores up.
+    /// Creates the groups of a host whose own folder is `own`, and sets its caps. Returns the granted caps: affinity rounds cores up.
     pub(crate) fn host(
         &self,
         host: &str,
@@ -119,7 +119,7 @@ impl Drop for LabGroups {
 }
 
 impl HostGroups {
-    /// The files to which a process writes itself to join the groups.
+    /// The files to which a process writes its id to join the groups.
     pub(crate) fn membership_files(&self) -> Result<Vec<File>, LabError> {
         let open = |folder: &PathBuf| {
             let path = folder.join("cgroup.procs");
@@ -128,7 +128,7 @@ impl HostGroups {
         self.folders.iter().map(open).collect()
     }
 
-    /// Sets the caps, also while processes run; gives what was granted.
+    /// Sets the caps, also while processes run; returns the granted caps.
     pub(crate) fn cap(&mut self, capacity: &Capacity) -> Result<Capacity, LabError> {
         let mut granted = *capacity;
         if let Some(cores) = capacity.cores {
@@ -150,7 +150,7 @@ impl HostGroups {
                 self.write(&folder.join("cpu.max"), &format!("{quota} {period}"))?;
             }
             (None, Some(folder)) => {
-                // Without a quota any period is taken, and with the new period the new quota.
+                // Without a quota the kernel accepts any period; the quota follows for the new period.
                 self.write(&folder.join("cpu.cfs_quota_us"), UNLIMITED_V1)?;
                 self.write(&folder.join("cpu.cfs_period_us"), &period.to_string())?;
                 let written = self.write(&folder.join("cpu.cfs_quota_us"), &quota.to_string());
@@ -161,17 +161,17 @@ impl HostGroups {
         Ok(cores)
     }
 
-    /// Takes the cap of cores away, also while processes run. A cap by affinity stays: it holds from the start of a process on.
+    /// Removes the cap of cores, also while processes run. A cap by affinity stays, because it is set when a process starts.
     pub(crate) fn uncap_cores(&self) -> Result<(), LabError> {
         match (&self.paths.unified, &self.paths.cpu) {
             (Some(folder), _) => self.write(&folder.join("cpu.max"), "max"),
-            // Version 1 refuses a quota above that of the group that this one is in, so that a quota for all cores may fail.
+            // Not a quota of all cores: version 1 refuses a quota above that of a parent group.
             (None, Some(folder)) => self.write(&folder.join("cpu.cfs_quota_us"), UNLIMITED_V1),
             (None, None) => Ok(()),
         }
     }
 
-    /// Whole processors, as many as the cap needs.
+    /// Binds the host to whole processors, rounding up.
     fn bind(&mut self, cores: f64) -> Result<f64, LabError> {
         let why = "no control group may be written, and the kernel does not say which processors there are";
         let allowed = Cores::allowed().map_err(|_| self.no_means("number of cores", why))?.numbers();
@@ -185,10 +185,10 @@ impl HostGroups {
         let Some(folder) = self.paths.unified.as_ref().or(self.paths.memory.as_ref()) else {
             return Err(self.no_means("memory", "no control group of memory may be written"));
         };
-        // With room for hardly any swap: by version 1 it is memory alone whose limit is to be met, for that is counted.
+        // Version 1 allows a little swap, so that processes hit the limit of memory alone, because its hits are counted.
         let with_swap = (bytes + SWAP_BYTES).to_string();
         let bytes = bytes.to_string();
-        // The kernel takes no limit of memory above that of memory and swap together, so one of the two orders works.
+        // The kernel refuses a memory limit above that of memory and swap together, so one of the two orders works.
         let (memory, swap) = match self.paths.unified.is_some() {
             true => ("memory.max", ("memory.swap.max", "0")),
             false => ("memory.limit_in_bytes", ("memory.memsw.limit_in_bytes", with_swap.as_str())),
@@ -201,7 +201,7 @@ impl HostGroups {
         first.or_else(|_| self.write(&folder.join(memory), &bytes))
     }
 
-    /// As many bytes a second may be read from the disk of the host's own folder, and as many written.
+    /// Caps reads and writes, each to this many bytes per second, on the disk of the host's own folder.
     fn cap_disk(&self, bytes_per_sec: u64) -> Result<(), LabError> {
         let device = disk::device_of(&self.own).map_err(|why| self.no_means("disk", why))?;
         match (&self.paths.unified, &self.paths.blkio) {
@@ -217,7 +217,7 @@ impl HostGroups {
         }
     }
 
-    /// Version 1 refuses a quota above that of a group above it as an invalid value.
+    /// Explains a refused quota: version 1 refuses a quota above that of a parent group as an invalid value.
     fn refused_quota(&self, error: LabError, folder: &Path, cores: f64) -> LabError {
         let is_invalid = |reason: &io::Error| reason.kind() == io::ErrorKind::InvalidInput;
         match (&error, quota_above(folder)) {
@@ -246,7 +246,7 @@ impl Drop for HostGroups {
     }
 }
 
-/// Of the groups of version 1 above this one that with the smallest quota, in cores; `None` if none has one.
+/// The parent group of version 1 with the smallest quota, and that quota in cores; `None` if none has a quota.
 fn quota_above(folder: &Path) -> Option<(PathBuf, f64)> {
     let number = |folder: &Path, file: &str| -> Option<f64> {
         fs::read_to_string(folder.join(file)).ok()?.trim().parse().ok()
@@ -258,14 +258,14 @@ fn quota_above(folder: &Path) -> Option<(PathBuf, f64)> {
     folder.ancestors().skip(1).filter_map(cores).min_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The processor time that a share comes to, and the time it is dealt out in, in microseconds.
+/// The quota and the period for a number of cores, in microseconds.
 fn quota_us(cores: f64) -> (u64, u64) {
     let period = (MIN_QUOTA_US / cores).clamp(PERIOD_US, MAX_PERIOD_US);
     let quota = (cores * period).max(MIN_QUOTA_US);
     (quota.round() as u64, period.round() as u64)
 }
 
-/// Removes a group with all below it, once the processes in it have ended; fails if it does not become empty in time.
+/// Removes a group and its subgroups once their processes have ended; fails if they do not become empty in time.
 pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -275,7 +275,7 @@ pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
     let begun = RealClock.now();
     loop {
         match fs::remove_dir(folder) {
-            // A group is busy until the processes that were killed have exited; the kernel reports no end of that.
+            // A group is busy until killed processes have exited, which the kernel does not report.
             Err(error)
                 if error.kind() == io::ErrorKind::ResourceBusy
                     && RealClock.now().since(begun) < EMPTY_WITHIN =>

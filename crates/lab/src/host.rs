@@ -1,4 +1,4 @@
-//! A host of a lab.
+//! A host of a lab, and processes on it.
 
 use std::fs::File;
 use std::io;
@@ -16,29 +16,29 @@ use crate::privileges::Privileges;
 use crate::service::{Service, search_path};
 use crate::{HostPhase, LabError};
 
-/// True if a process has children, or the kernel does not list them. Orphans of a service become children of its host's first
-/// process.
+/// True if a process has children, or the kernel does not list them. Orphans of a service become children of the first process of
+/// its host.
 fn has_children(pid: u32) -> bool {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
     children.map_or(true, |pids| !pids.trim().is_empty())
 }
 
-/// One host of a lab. All that runs on it ends when it is dropped.
+/// One host of a lab. Dropping it ends everything that runs on it.
 #[derive(Debug)]
 pub struct LabHost {
     pub name: String,
-    /// Its address in the lab.
+    /// The host's address in the lab.
     pub address: Ipv4Addr,
-    /// The interface at the bridge's end of its cable.
+    /// The interface at the bridge's end of its link.
     pub(crate) port: String,
     pub(crate) hub: NetworkNamespace,
-    /// Its caps, as they were granted.
+    /// The caps as granted.
     pub capacity: Capacity,
-    /// Its cap of cores once it is ready, if it starts uncapped and can be capped later.
+    /// The cap of cores once the host is ready; `None` unless it starts uncapped and can be capped later.
     pub(crate) cores_later: Option<f64>,
     pub(crate) phase: HostPhase,
     pub(crate) services: Vec<Service>,
-    /// Ends before the groups go, which must be empty.
+    /// Declared before the groups, so that it ends first: groups must be empty to be removed.
     pub(crate) sandbox: Sandbox,
     pub(crate) groups: HostGroups,
     pub(crate) folder: PathBuf,
@@ -46,17 +46,17 @@ pub struct LabHost {
 }
 
 impl LabHost {
-    /// A process that lives in its network and mounts as long as the host does, by its number outside.
+    /// A process that lives in the host's network and mounts as long as the host does, by its id outside the host.
     pub fn pid(&self) -> u32 {
         self.sandbox.pid()
     }
 
-    /// Its control groups.
+    /// The control groups that cap it.
     pub fn groups(&self) -> &CgroupPaths {
         &self.groups.paths
     }
 
-    /// The command that opens a shell on it.
+    /// The command that opens a shell on the host.
     pub fn shell_command(&self, privileges: Privileges) -> String {
         let user = match privileges {
             Privileges::Root => "",
@@ -65,15 +65,15 @@ impl LabHost {
         format!("nsenter --target {}{user} --mount --uts --ipc --net --pid", self.pid())
     }
 
-    /// Starts a program in it, in this folder. It is killed when the handle is dropped.
+    /// Starts a program on the host, in this folder. It is killed when the handle is dropped.
     pub fn spawn(&self, mut command: Command, folder: &Path) -> Result<LabProcess<'_>, LabError> {
         let program = command.get_program().to_string_lossy().into_owned();
         Ok(LabProcess { child: self.start(&mut command, &program, folder)?, _host: self })
     }
 
-    /// Starts a shell command as a service of the host; its output goes to a file.
+    /// Starts a shell command as a service of the host; its output goes to a log file.
     pub(crate) fn serve(&mut self, text: String, folder: &Path) -> Result<(), LabError> {
-        // Not in the host's own folder, in which every user may put files and links.
+        // Not in the host's own folder, where every user may put files and links.
         let mut log = self.folder.clone().into_os_string();
         log.push(format!("-{}.log", self.services.len()));
         let log = PathBuf::from(log);
@@ -86,7 +86,7 @@ impl LabHost {
         Ok(())
     }
 
-    /// Starts a command, which errors call `text`, in the host's namespaces and groups.
+    /// Starts a command in the host's namespaces and groups; errors call it `text`.
     fn start(&self, command: &mut Command, text: &str, folder: &Path) -> Result<Child, LabError> {
         let groups = self.groups.membership_files()?;
         command.env("PATH", search_path(&self.programs));
@@ -94,8 +94,7 @@ impl LabHost {
         child.map_err(|reason| LabError::Start { host: self.name.clone(), command: text.to_owned(), reason })
     }
 
-    /// Changes its caps while everything runs. Caps that the new capacity does not name stay; if one cannot be set, those
-    /// before it are changed.
+    /// Changes caps while processes run. Caps that `capacity` leaves out stay. If one cannot be set, caps set before it stay changed.
     pub fn change_caps(&mut self, capacity: &Capacity) -> Result<(), LabError> {
         let granted = self.groups.cap(capacity)?;
         let now = &mut self.capacity;
@@ -108,12 +107,12 @@ impl LabHost {
         if link::is_capped(capacity) { self.cap_link() } else { Ok(()) }
     }
 
-    /// True if its cores are not capped before it is ready.
+    /// True if the host's cores are uncapped until it is ready.
     pub fn starts_uncapped(&self) -> bool {
         self.cores_later.is_some()
     }
 
-    /// Gives a host that starts uncapped all processors, until [`Self::apply_caps`].
+    /// Uncaps the cores of a host that starts uncapped, until [`Self::apply_caps`].
     pub fn uncap(&mut self) -> Result<(), LabError> {
         if self.starts_uncapped() {
             self.groups.uncap_cores()?;
@@ -130,7 +129,7 @@ impl LabHost {
         self.change_caps(&Capacity { cores: self.cores_later, ..Capacity::default() })
     }
 
-    /// Sets the caps of its link to what it has.
+    /// Applies the link caps of `capacity`.
     pub(crate) fn cap_link(&self) -> Result<(), LabError> {
         let own = self.network()?;
         let Capacity { packets_per_sec: packets, link_out_bits_per_sec, link_in_bits_per_sec, .. } =
@@ -140,13 +139,13 @@ impl LabHost {
         link::batch("tc", &link::cap_lines(&self.port, packets, link_in_bits_per_sec), &self.hub, &self.name)
     }
 
-    /// Its network; fails if its first process has ended.
+    /// The host's network; fails if its first process has ended.
     pub fn network(&self) -> Result<NetworkNamespace, LabError> {
         self.sandbox.network().map_err(LabError::namespaces(&self.name))
     }
 
-    /// Fails with the first of its services that failed, and once it serves, also if all of them have ended. Without a sign of readiness
-    /// its commands may be ones that end.
+    /// Fails with the first service that failed. Once the host serves, also fails if all services have ended. Without a readiness
+    /// check, commands may be meant to end.
     pub fn alive(&mut self) -> Result<(), LabError> {
         for service in &mut self.services {
             if let Some(status) = service.failure() {
@@ -158,7 +157,7 @@ impl LabHost {
         if self.phase == HostPhase::Serving { self.is_served() } else { Ok(()) }
     }
 
-    /// Fails if all of its services have ended and nothing that they started goes on, so that nothing serves.
+    /// Fails if all services have ended and no process that they started is left, so that nothing serves.
     pub(crate) fn is_served(&mut self) -> Result<(), LabError> {
         let pid = self.pid();
         let ended = |service: &mut Service| matches!(service.child.try_wait(), Ok(Some(_)));
@@ -170,7 +169,7 @@ impl LabHost {
         Err(LabError::Ended { host: self.name.clone(), command, phase: self.phase, output })
     }
 
-    /// The last lines of what its services wrote.
+    /// The last lines of output of the services.
     pub fn output(&self) -> String {
         let tails = self.services.iter().map(Service::tail).filter(|tail| !tail.is_empty());
         tails.collect::<Vec<_>>().join("\n")
@@ -180,7 +179,7 @@ impl LabHost {
 impl Drop for LabHost {
     fn drop(&mut self) {
         self.sandbox.kill();
-        // A process that is not waited for would keep its sandbox from ending.
+        // A process that is not waited for would keep the sandbox from ending.
         self.services.iter_mut().for_each(Service::wait);
     }
 }
@@ -189,12 +188,12 @@ impl Drop for LabHost {
 #[derive(Debug)]
 pub struct LabProcess<'a> {
     pub child: Child,
-    /// The host outlives it.
+    /// Keeps the host alive for as long as the process.
     _host: &'a LabHost,
 }
 
 impl LabProcess<'_> {
-    /// Asks it to end as Ctrl-C does; fails if it has ended.
+    /// Sends the signal of Ctrl-C; fails if the process has ended.
     pub fn interrupt(&mut self) -> io::Result<()> {
         match self.child.try_wait()? {
             Some(_) => Err(io::Error::from(io::ErrorKind::NotFound)),

@@ -1,4 +1,4 @@
-//! A lab from its beginning to its end.
+//! The life of a lab: makes its hosts, starts their services and ends them.
 
 use std::fs;
 use std::net::Ipv4Addr;
@@ -23,7 +23,7 @@ use crate::{HostPhase, LabError, link, naming, readiness};
 /// How often a host is checked for readiness.
 const POLL: Duration = Duration::from_millis(20);
 
-/// The distance between the first process numbers of two hosts.
+/// The distance between the first process ids of two hosts.
 const NUMBERS_APART: u32 = 1000;
 
 /// The hosts of a lab.
@@ -33,28 +33,28 @@ pub struct LabSpec {
     pub generator: GeneratorSpec,
 }
 
-/// How a lab is made.
+/// The options of a lab.
 #[derive(Debug)]
 pub struct LabOptions<'a> {
-    /// The folder of the lab file, in which its commands are run.
+    /// The folder of the lab file, in which its commands run.
     pub folder: &'a Path,
-    /// The folder of services, if there is one.
+    /// The folder of built services, if there is one.
     pub services: Option<PathBuf>,
-    /// Folders that are searched for programs first.
+    /// Folders to search for programs first.
     pub programs: Vec<PathBuf>,
-    /// The folder of leases, see [`crate::Privileges::runtime_folder`].
+    /// The folder of leases; see [`crate::Privileges::runtime_folder`].
     pub runtime: PathBuf,
-    /// How long hosts may take to become ready.
+    /// The time limit for hosts to become ready.
     pub ready_within: Duration,
-    /// Set when the user wants it to end.
+    /// Set when the user interrupts.
     pub interrupted: &'a AtomicBool,
 }
 
-/// Hosts that run. Dropping it ends all of them; nothing is left then.
+/// Running hosts. Dropping the lab ends all of them and leaves nothing behind.
 #[derive(Debug)]
 pub struct Lab {
     // Fields are dropped in this order: hosts first, then their network and groups, and last the lease, which lists them.
-    /// The hosts that serve, in the order of the file.
+    /// The hosts of the file, in its order.
     pub hosts: Vec<LabHost>,
     /// The hosts that make the load, at least one.
     pub generators: Vec<LabHost>,
@@ -63,13 +63,13 @@ pub struct Lab {
     groups: LabGroups,
     folder: TempDir,
     lease: Lease,
-    /// Caps that differ from the file, a sentence each.
+    /// Sentences about caps that differ from the file.
     pub remarks: Vec<String>,
 }
 
 impl Lab {
-    /// Makes the hosts, starts what runs on them and waits until all are ready. After an error nothing is left; it
-    /// holds the last lines of what failed.
+    /// Makes the hosts, starts their commands and waits until all are ready. After an error nothing is left behind; the error holds
+    /// the last lines of output of a failed command.
     pub fn up(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
         let count = spec.hosts.len() + spec.generator.count as usize;
         if count > naming::MAX_HOSTS {
@@ -85,37 +85,37 @@ impl Lab {
         Ok(lab)
     }
 
-    /// A host, to be changed.
+    /// Mutable access to the host with this name.
     pub fn host_mut(&mut self, name: &str) -> Option<&mut LabHost> {
         self.hosts.iter_mut().find(|host| host.name == name)
     }
 
-    /// The names of the hosts that serve, and their addresses.
+    /// The names and addresses of the hosts, without the generators.
     pub fn addresses(&self) -> Vec<(String, Ipv4Addr)> {
         self.hosts.iter().map(|host| (host.name.clone(), host.address)).collect()
     }
 
-    /// The means by which processors are capped.
+    /// How processors are capped.
     pub fn capping(&self) -> Capping {
         self.groups.capping()
     }
 
-    /// A folder of the lab's own.
+    /// The lab's own temporary folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Its number among the labs that run.
+    /// The number of the lab among the running labs.
     pub fn number(&self) -> u16 {
         self.lease.number
     }
 
-    /// Fails if a service failed.
+    /// Fails if a service of a host has failed; see [`LabHost::alive`].
     pub fn alive(&mut self) -> Result<(), LabError> {
         self.hosts.iter_mut().try_for_each(LabHost::alive)
     }
 
-    /// Notes which hosts start uncapped. A process that starts bound to processors cannot be bound to others later.
+    /// Notes which hosts start uncapped. With affinity none does, because a running process cannot be bound to other processors.
     fn mark_uncapped(&mut self, spec: &LabSpec) {
         if self.capping() == Capping::Affinity {
             return;
@@ -125,7 +125,7 @@ impl Lab {
         }
     }
 
-    /// Its network, control groups and folder.
+    /// Creates the lab's network, control groups and folder.
     fn without_hosts(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
         let mut lease = Lease::take(&options.runtime)?;
         let groups = LabGroups::new(&lease.name());
@@ -183,7 +183,7 @@ impl Lab {
         let setup = SandboxSetup {
             name: name.to_owned(),
             files: vec![(self.folder.path().join("hosts"), PathBuf::from("/etc/hosts"))],
-            // The generator's files go where the user wants them, which may be below these.
+            // The user may want the generator's files in a place that a host would have for itself.
             own_runtime: !PlanHost::is_generator(name),
             last_pid: (index as u32 + 1) * NUMBERS_APART,
         };
@@ -225,7 +225,7 @@ impl Lab {
             }
             if let Some(sign) = &host.ready {
                 match self.wait(index, sign, |last| next_after(last).min(options.ready_within), options) {
-                    // It is waited for again below.
+                    // A host that is not ready yet is waited for again below.
                     Ok(()) | Err(LabError::NotReady { .. }) => {}
                     Err(error) => return Err(error),
                 }
@@ -272,8 +272,8 @@ impl Lab {
     }
 }
 
-/// How long the next hosts wait for one, so that those that need it find it. One that answers without success may itself
-/// need the next ones, as a proxy does.
+/// How long the start of the next hosts waits for this one, so that hosts that need it find it. A host that answers without success,
+/// such as a proxy, may itself need the next ones.
 fn next_after(last: &NotReady) -> Duration {
     match last {
         NotReady::Silent(_) => Duration::from_secs(10),
@@ -283,12 +283,12 @@ fn next_after(last: &NotReady) -> Duration {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        // All at once: each host's own end waits for its processes.
+        // Kill all at once first: dropping a host waits for its processes.
         self.hosts.iter().chain(&self.generators).for_each(|host| host.sandbox.kill());
     }
 }
 
-/// Fails for a folder that hosts do not see. A missing folder is an error where it is used.
+/// Fails for a folder that hosts do not see. A missing folder becomes an error where it is used.
 fn seen_by_hosts(folder: &Path) -> Result<(), LabError> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
     match SandboxSetup::FRESH.into_iter().find(|place| folder.starts_with(place)) {
@@ -297,10 +297,10 @@ fn seen_by_hosts(folder: &Path) -> Result<(), LabError> {
     }
 }
 
-/// The lab's own folder, noted before it is made. Programs that give up root must be able to read it.
+/// Creates the lab's own folder, after noting it in the lease. Programs that drop root privileges must be able to read it.
 fn own_folder(lease: &mut Lease) -> Result<TempDir, LabError> {
     let name = format!("{}-{}", lease.name(), std::process::id());
-    // Commands run in other folders.
+    // The path must be absolute, because commands run in other folders.
     let within = std::path::absolute(std::env::temp_dir());
     let within = within.map_err(LabError::file("find the folder of", "TMPDIR"))?;
     let path = within.join(&name);
@@ -323,24 +323,24 @@ fn hosts_text(hosts: impl Iterator<Item = (String, Ipv4Addr)>) -> String {
     "127.0.0.1 localhost\n::1 localhost\n".to_owned() + &lines.collect::<String>()
 }
 
-/// What is to be known where the lab's folder is in memory and a host has a cap of it.
+/// The remark if the lab's folder is in memory and a host has a cap on memory.
 const IN_MEMORY: &str = "the hosts' own folders are in memory, so that the files they write there count towards their caps of memory; set \
                          TMPDIR to a folder on a disk";
 
-/// True if what is written to a folder stays in memory.
+/// True if a folder is on a tmpfs, whose files stay in memory.
 fn is_in_memory(folder: &Path) -> bool {
     // include/uapi/linux/magic.h
     const TMPFS_MAGIC: rustix::fs::FsWord = 0x0102_1994;
     rustix::fs::statfs(folder).is_ok_and(|found| found.f_type == TMPFS_MAGIC)
 }
 
-/// The cores that this process may use, by its affinity and by the quotas of the groups that it is in, in which the lab's groups are.
-/// `None` where that is not known.
+/// The cores that this process may use, by its affinity and by the quotas of its control groups, which contain the lab's groups. `None`
+/// if unknown.
 fn cores_there() -> Option<f64> {
     thread::available_parallelism().ok().map(|count| count.get() as f64)
 }
 
-/// How the caps of a host differ from the file, if they do.
+/// A sentence about how a host's caps differ from the file; `None` if they do not.
 fn remark(host: &LabHost, asked: &Capacity, there: Option<f64>) -> Option<String> {
     let (asked, granted) = (asked.cores?, host.capacity.cores?);
     if (asked - granted).abs() > f64::EPSILON {
@@ -350,7 +350,7 @@ fn remark(host: &LabHost, asked: &Capacity, there: Option<f64>) -> Option<String
     Some(format!("{}: the file asks for {asked} cores, and {there} may be used here", host.name))
 }
 
-/// What is to be known where hosts have more cores together than there are, and none has so by itself, which is said of it.
+/// A sentence if the hosts together have caps of more cores than may be used, unless a single host already exceeds that.
 fn remark_on_all(caps: &[f64], there: Option<f64>) -> Option<String> {
     let together: f64 = caps.iter().sum();
     let there =

@@ -1,7 +1,7 @@
-//! The number of a lab, and the file that says what it made.
+//! The number of a lab, and the file that lists what it made.
 //!
-//! A lab locks its file as long as it lives; the kernel releases the lock of one that was killed. So a file without a lock
-//! lists what a dead lab left behind, and the next lab removes that.
+//! A lab locks its file for its lifetime; the kernel releases the lock of a killed lab. So a file without a lock lists what a dead
+//! lab left behind, and the next lab removes that.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -14,7 +14,7 @@ use crate::LabError;
 use crate::group::remove_tree;
 use crate::naming::{MAX_LABS, NAME};
 
-/// Something that outlives a killed process.
+/// A resource that outlives a killed process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LeaseEntry {
     Group(PathBuf),
@@ -30,7 +30,7 @@ impl LeaseEntry {
         format!("{word} {}\n", path.display())
     }
 
-    /// Parses a line; `None` for anything that a lab does not make.
+    /// Parses a line; `None` for a path that a lab does not make.
     fn read(line: &str) -> Option<Self> {
         let (word, path) = line.split_once(' ')?;
         let path = PathBuf::from(path);
@@ -48,7 +48,7 @@ impl LeaseEntry {
         }
     }
 
-    /// Removes it, if it still exists.
+    /// Removes the resource, if it still exists.
     fn remove(&self) -> io::Result<()> {
         let outcome = match self {
             Self::Group(path) => remove_tree(path),
@@ -58,7 +58,7 @@ impl LeaseEntry {
     }
 }
 
-/// The number of a lab, from which its names and addresses follow; released when dropped.
+/// The number of a lab, which determines its names and addresses; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Lease {
     pub(crate) number: u16,
@@ -76,7 +76,7 @@ impl Lease {
         for number in 0..MAX_LABS {
             let path = folder.join(format!("{NAME}{number}"));
             let Some(file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
-            // One with lines is of a dead lab of which something could not be removed.
+            // A file with lines belongs to a dead lab that could not be removed completely.
             if file.metadata().is_ok_and(|file| file.len() == 0) {
                 return Ok(Self { number, path, file, noted: Vec::new() });
             }
@@ -84,12 +84,12 @@ impl Lease {
         Err(LabError::TooMany(MAX_LABS))
     }
 
-    /// The prefix of the names of what the lab makes.
+    /// The prefix of the names of everything that the lab makes.
     pub(crate) fn name(&self) -> String {
         format!("{NAME}{}", self.number)
     }
 
-    /// Writes down what is about to be made, before it is.
+    /// Notes a resource before it is made.
     pub(crate) fn note(&mut self, entry: &LeaseEntry) -> Result<(), LabError> {
         self.noted.push(entry.path().to_owned());
         let written = self.file.write_all(entry.line().as_bytes());
@@ -99,7 +99,7 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        // A group that did not become empty in time stays noted, and the next lab, or `plimsoll lab clean`, removes it.
+        // A group that did not become empty in time stays noted; the next lab or `plimsoll lab clean` removes it.
         if self.noted.iter().any(|path| path.exists()) {
             return;
         }
@@ -110,7 +110,7 @@ impl Drop for Lease {
     }
 }
 
-/// Fails for a folder that another user made or can write to: what is listed there is removed by this one's rights.
+/// Fails for a folder that another user made or can write to, because the paths listed there are removed with this user's rights.
 fn check_private(folder: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(folder)?;
     let wrong = match () {
@@ -122,7 +122,7 @@ fn check_private(folder: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{wrong}; remove it, or set XDG_RUNTIME_DIR to a folder of your own")))
 }
 
-/// Opens and locks a file, which is made if need be; `None` if another lab holds it.
+/// Opens and locks a file, creating it if necessary; `None` if another lab holds the lock.
 fn locked(path: &Path) -> io::Result<Option<File>> {
     loop {
         let no_link = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
@@ -133,7 +133,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
             Err(TryLockError::Error(error)) => return Err(error),
             Ok(()) => {}
         }
-        // Another lab may have removed it between opening and locking; then the lock is on a file without a name.
+        // Another lab may have removed the file between opening and locking; the lock would then be on an unlinked file.
         let same =
             |named: fs::Metadata, own: fs::Metadata| (named.dev(), named.ino()) == (own.dev(), own.ino());
         if let (Ok(named), own) = (fs::metadata(path), file.metadata()?)
@@ -144,16 +144,16 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// What labs left behind that were killed.
+/// Resources that killed labs left behind.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct LeftOvers {
-    /// Control groups and folders that are gone now.
+    /// Control groups and folders that were removed.
     pub removed: Vec<PathBuf>,
-    /// Those that could not be removed.
+    /// Control groups and folders that could not be removed.
     pub kept: Vec<PathBuf>,
 }
 
-/// Removes what dead labs left behind; a lab that is up keeps what it made. `folder` is that of the leases, see
+/// Removes what dead labs left behind; running labs are not affected. `folder` is the folder of leases, see
 /// [`crate::Privileges::runtime_folder`].
 ///
 /// # Errors
@@ -168,7 +168,7 @@ pub fn remove_left_overs(folder: &Path) -> Result<LeftOvers, LabError> {
     }
 }
 
-/// Removes what dead labs left behind. Where that fails the note stays, for another attempt.
+/// Removes what dead labs left behind. If that fails, the lease stays for another attempt.
 fn clear_dead(folder: &Path) -> Result<LeftOvers, LabError> {
     let mut found = LeftOvers::default();
     let entries = fs::read_dir(folder).map_err(LabError::file("list", folder))?;

@@ -1,11 +1,11 @@
-//! Hosts with known limits, made on this machine out of namespaces.
+//! Makes hosts with known limits on this machine, out of namespaces.
 //!
-//! Each host has a network, mounts and processes of its own. Its link is a pair of virtual interfaces that ends at a bridge.
-//! The bridge is in a network of its own too, so nothing of a lab shows in the machine's network and its traffic cannot leave.
-//! The kernel caps each host: token buckets cap links and packets, control groups cap processors, memory and disk.
+//! Each host has its own network, mounts and processes. Its link is a pair of virtual interfaces that ends at a bridge. The bridge
+//! is in a separate network too, so a lab does not appear in the machine's network and its traffic cannot leave. The kernel caps
+//! each host: token buckets cap links and packets, control groups cap processors, memory and disk.
 //!
-//! A lab is owned by its handle. Processes, interfaces and networks end with the process that holds the handle, in whatever way
-//! it ends. Folders and control groups outlive it; they are noted in a file that the next lab reads.
+//! A lab is owned by its handle. Processes, interfaces and networks end with the process that holds the handle, even if it is
+//! killed. Folders and control groups outlive it; they are noted in a file that the next lab reads.
 
 mod error;
 mod group;

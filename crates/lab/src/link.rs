@@ -1,7 +1,7 @@
 //! The link of a host: a pair of virtual interfaces, and the token buckets that cap it.
 //!
-//! `tbf` lets a packet leave once its bucket holds as many bytes as the packet has. A cap of packets is the same with the
-//! bytes of every packet rounded up to one amount (`mpu`), more than any has: then bytes count packets.
+//! `tbf` sends a packet once its bucket holds as many bytes as the packet has. A cap on packets uses the same bucket but rounds the
+//! size of every packet up to one amount (`mpu`), larger than any packet, so that bytes count packets.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,46 +18,46 @@ use crate::LabError;
 use crate::naming::PREFIX;
 use crate::service::SYSTEM_FOLDERS;
 
-/// The interface of a host, as it is called within.
+/// The name of a host's interface within the host.
 pub(crate) const INTERFACE: &str = "eth0";
 
-/// The bridge.
+/// The name of the bridge.
 const BRIDGE: &str = "bridge";
 
-/// The longest frame: 1500 bytes of packet and the header of Ethernet.
+/// The longest frame: 1500 bytes of packet and the Ethernet header.
 const FRAME_BYTES: u64 = 1514;
 
-/// The size that every packet counts as where packets are capped: more than the longest frame.
+/// The size that every packet counts as under a cap on packets: more than the longest frame.
 const PACKET_BYTES: u64 = 2048;
 
-/// The depth of a bucket as a part of a second: the burst of a host after a pause. Short, so that the cap is met over any time
-/// worth measuring; long enough for late timers.
+/// A bucket holds what its rate yields in 1/500 s. The burst is short, so that the cap holds over any time worth measuring,
+/// and long enough for late timers.
 const BURST_PER_SEC: u64 = 500;
 
-/// The time that a full queue takes to drain, as a part of a second: as in a switch with some memory.
+/// A full queue drains in 1/20 s, as in a switch with some memory.
 const QUEUE_PER_SEC: u64 = 20;
 
-/// The least that a queue holds, in packets.
+/// The smallest queue, in packets.
 const MIN_QUEUE_PACKETS: u64 = 64;
 
-/// The end of a host's link at the bridge.
+/// The name of the bridge's end of a host's link.
 pub(crate) fn port(index: usize) -> String {
     format!("host{index}")
 }
 
-/// True if the kernel has IPv6, and interfaces of this network get it.
+/// True if the kernel supports IPv6, and interfaces of this network use it.
 pub(crate) fn has_ipv6(network: &NetworkNamespace) -> Result<bool, LabError> {
     let path = "/proc/sys/net/ipv6/conf/default/disable_ipv6";
     let disabled = network.run(|| fs::read_to_string(path)).map_err(LabError::file("read", path))?;
     Ok(disabled.is_ok_and(|disabled| disabled.trim() == "0"))
 }
 
-/// The line that keeps an interface from making itself an address of IPv6; empty without IPv6, where it is refused.
+/// The line that stops an interface from generating an IPv6 address; empty without IPv6, where the kernel refuses it.
 fn no_own_address_line(interface: &str, ipv6: bool) -> String {
     if ipv6 { format!("link set {interface} addrgenmode none\n") } else { String::new() }
 }
 
-/// The lines that make the bridge.
+/// The lines that create the bridge.
 pub(crate) fn bridge_lines(address: Ipv4Addr, ipv6: bool) -> String {
     format!(
         "link set lo up\nlink add {BRIDGE} type bridge stp_state 0 mcast_snooping 0\n\
@@ -66,7 +66,7 @@ pub(crate) fn bridge_lines(address: Ipv4Addr, ipv6: bool) -> String {
     )
 }
 
-/// The lines that put a cable between the bridge and the host that this process lives in.
+/// The lines that connect the bridge and the host in whose network process `pid` runs.
 pub(crate) fn cable_lines(index: usize, pid: u32, ipv6: bool) -> String {
     let port = port(index);
     format!(
@@ -75,18 +75,18 @@ pub(crate) fn cable_lines(index: usize, pid: u32, ipv6: bool) -> String {
     )
 }
 
-/// The network of IPv6 addresses of a lab's hosts, unique local ones (RFC 4193).
+/// The network of the IPv6 addresses of a lab's hosts, which are unique local addresses (RFC 4193).
 const PREFIX6: &str = "fd70:6c69:6d73:6f6c";
 
-/// The line that gives a host an address of IPv6 too. Servers ask for addresses of the families that their machine has, and some
-/// listen on those of IPv6 only.
+/// The line that gives a host an IPv6 address too. Servers look up addresses of the families that their machine has, and some listen
+/// on IPv6 only.
 fn address6_line(address: Ipv4Addr) -> String {
     let [a, b, c, d] = address.octets();
     format!("address add {PREFIX6}::{a:x}{b:02x}:{c:x}{d:02x}/64 dev {INTERFACE} nodad\n")
 }
 
-/// The lines that set up the network within a host. With a cap in the lab, packets are sent as they would be on a
-/// cable: not in bundles that the last interface cuts, which would count as one.
+/// The lines that set up the network within a host. If a link in the lab is capped, packets are sent singly, as on a cable: segments
+/// that only the last interface splits (GSO) would count as one packet.
 pub(crate) fn host_lines(address: Ipv4Addr, single_packets: bool, ipv6: bool) -> String {
     let single = if single_packets { " gso_max_segs 1" } else { "" };
     let address6 = if ipv6 { address6_line(address) } else { String::new() };
@@ -96,7 +96,7 @@ pub(crate) fn host_lines(address: Ipv4Addr, single_packets: bool, ipv6: bool) ->
     )
 }
 
-/// The lines for `tc` that cap one way of a link at this interface; none if nothing is capped.
+/// The lines for `tc` that cap one direction of a link at this interface; empty without caps.
 pub(crate) fn cap_lines(interface: &str, packets_per_sec: Option<u64>, bits_per_sec: Option<u64>) -> String {
     let first = packets_per_sec.map(|packets| packet_line(interface, packets)).unwrap_or_default();
     let parent = if first.is_empty() { "root handle 1:" } else { "parent 1:1 handle 2:" };
@@ -114,7 +114,7 @@ pub(crate) fn cap_lines(interface: &str, packets_per_sec: Option<u64>, bits_per_
 fn packet_line(interface: &str, packets_per_sec: u64) -> String {
     let bits = packets_per_sec.saturating_mul(PACKET_BYTES * 8);
     let burst = (packets_per_sec / BURST_PER_SEC).max(2) * PACKET_BYTES;
-    // The child has the queue; this one is never used.
+    // The child qdisc holds the queue; this limit is never reached.
     let limit = burst + MIN_QUEUE_PACKETS * PACKET_BYTES;
     format!(
         "qdisc replace dev {interface} root handle 1: tbf rate {bits}bit burst {burst} mpu {PACKET_BYTES} limit {limit}\n"
@@ -134,7 +134,7 @@ pub(crate) fn is_capped(capacity: &Capacity) -> bool {
     parts.iter().any(Option::is_some)
 }
 
-/// Leaves a network's connections only the first so many of the kernel's local ports.
+/// Limits a network to the first `ports` of the kernel's local ports.
 pub(crate) fn limit_ports(network: &NetworkNamespace, ports: u16) -> Result<(), LabError> {
     let path = Path::new("/proc/sys/net/ipv4/ip_local_port_range");
     let (first, last) = (GeneratorSpec::FIRST_PORT, GeneratorSpec::FIRST_PORT + (ports - 1));
@@ -142,7 +142,7 @@ pub(crate) fn limit_ports(network: &NetworkNamespace, ports: u16) -> Result<(), 
     written.and_then(|written| written).map_err(LabError::file("limit local ports by", path))
 }
 
-/// Runs commands of `ip` or `tc` of iproute2, one a line, in a network. The first that fails ends it.
+/// Runs commands of `ip` or `tc` (iproute2) in a network, one per line; stops at the first that fails.
 pub(crate) fn batch(
     program: &'static str,
     lines: &str,
@@ -157,7 +157,7 @@ pub(crate) fn batch(
         let mut command = Command::new(program);
         command.args(["-batch", "-"]).env("PATH", format!("{path}:{SYSTEM_FOLDERS}"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Out of reach of Ctrl-C, which ends the lab between two of these and not within one.
+        // Ctrl-C must not reach it: it ends the lab between two such programs, not within one.
         command.process_group(0);
         let mut child = command.spawn()?;
         if let Some(mut input) = child.stdin.take() {

@@ -1,21 +1,21 @@
-//! The names and addresses of labs. All labs share 198.18.0.0/15, which is reserved for benchmarks (RFC 2544, C.2.2); each has
-//! 256 addresses of it.
+//! The names and addresses of labs. All labs share 198.18.0.0/15, which is reserved for benchmarks (RFC 2544, C.2.2); each lab has
+//! 256 of these addresses.
 
 use std::net::Ipv4Addr;
 
-/// The prefix of the name of everything that a lab makes. Nothing with another name is ever removed.
+/// The prefix of the names of everything that a lab makes. A clean-up removes nothing without it.
 pub(crate) const NAME: &str = "plimsoll-lab-";
 
 /// The first address of the range.
 const RANGE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
 
-/// The width of a lab's part, in bits of the address.
+/// The prefix length of one lab's addresses.
 pub(crate) const PREFIX: u8 = 24;
 
-/// How many labs the range has room for.
+/// The most labs that have addresses.
 pub(crate) const MAX_LABS: u16 = 512;
 
-/// How many hosts a lab has room for: the bridge has the first address, and the last is for all of them.
+/// The most hosts of one lab: the bridge has the first address, and the last is the broadcast address.
 pub(crate) const MAX_HOSTS: usize = 253;
 
 /// The address of the bridge of a lab.

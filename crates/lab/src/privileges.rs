@@ -1,4 +1,4 @@
-//! The privileges that a lab needs.
+//! The privileges to make labs.
 
 use std::path::PathBuf;
 
@@ -11,23 +11,23 @@ use crate::LabError;
 pub enum Privileges {
     Root,
     OwnNamespace {
-        /// The user's number outside.
+        /// The user id outside the namespace.
         user: u32,
     },
 }
 
 impl Privileges {
-    /// Acquires the privileges: without the capabilities, this process becomes root of a user namespace of its own. Call it
-    /// before the process has a second thread. If neither is possible, the error names the missing capability.
+    /// Acquires the privileges: without the capabilities, this process becomes root of its own user namespace. Must be called before
+    /// the process has a second thread. If neither is possible, the error names the missing capability.
     pub fn acquire() -> Result<Self, LabError> {
         let Some(capability) = missing_capability() else { return Ok(Self::Root) };
-        // Within the namespace this number is zero.
+        // Within the namespace the user id is 0.
         let user = user_id();
         become_root_of_own_namespace().map_err(|reason| LabError::Permission { capability, reason })?;
         Ok(Self::OwnNamespace { user })
     }
 
-    /// The folder of the leases of this user's labs: below `/run` for root, else in the session's runtime folder.
+    /// The folder of the leases of this user's labs: below `/run` for root, otherwise in the session's runtime folder.
     pub fn runtime_folder(self) -> PathBuf {
         let Self::OwnNamespace { user } = self else { return PathBuf::from("/run/plimsoll-lab") };
         let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());

@@ -1,4 +1,4 @@
-//! Whether what runs on a host is ready.
+//! Readiness checks of hosts and services.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
@@ -8,30 +8,30 @@ use std::time::Duration;
 
 use plimsoll_plan::Ready;
 
-/// How long one check may take. A slow server is checked again.
+/// The time limit of one check. A slow server is checked again.
 const CHECK_WITHIN: Duration = Duration::from_secs(2);
 
-/// Why a host, or a service, is not ready.
+/// Why a host or a service is not ready.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotReady {
     /// Nothing answers yet.
     Silent(String),
-    /// Something answers, without success: perhaps it needs other hosts.
+    /// Something answers, but without success: it may need other hosts first.
     Failing(String),
 }
 
 impl NotReady {
-    /// The answer, or the error.
+    /// The response, or the error.
     pub fn text(self) -> String {
         let (Self::Silent(text) | Self::Failing(text)) = self;
         text
     }
 }
 
-/// Checks once whether what listens at a unix socket takes connections and, with a path, answers a page with success.
+/// Checks once whether a unix socket accepts connections and, if `page` is given, whether a GET of it is answered with success.
 ///
 /// # Errors
-/// While it is not ready.
+/// When it is not ready.
 pub fn check_ready_unix(socket: &Path, page: Option<&str>, name: &str) -> Result<(), NotReady> {
     let stream = UnixStream::connect(socket).and_then(|stream| {
         stream.set_read_timeout(Some(CHECK_WITHIN))?;
@@ -42,11 +42,11 @@ pub fn check_ready_unix(socket: &Path, page: Option<&str>, name: &str) -> Result
     page.map_or(Ok(()), |path| check_page(stream, path, name))
 }
 
-/// Checks once whether what listens at this address is ready; pages are asked for under this host name. A host of a lab is checked
-/// from a network in which it can be reached.
+/// Checks once whether the service at this address is ready; requests for pages carry `name` as their host. A host of a lab must be
+/// checked from a network from which it can be reached.
 ///
 /// # Errors
-/// While it is not ready.
+/// When it is not ready.
 pub fn check_ready(sign: &Ready, address: IpAddr, name: &str) -> Result<(), NotReady> {
     let (Ready::Tcp(port) | Ready::Page { port, .. }) = sign;
     let stream = connect(address, *port).map_err(|error| silent("did not connect", error))?;
@@ -73,7 +73,7 @@ fn connect(address: IpAddr, port: u16) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// The first line of the answer, up to some length.
+/// Sends the request and returns the first line of the response, at most 200 bytes.
 fn first_line(mut stream: impl Read + Write, path: &str, name: &str) -> io::Result<String> {
     const MAX_LINE_BYTES: u64 = 200;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n")?;

@@ -1,4 +1,4 @@
-//! What runs on a host: shell commands, with their output kept in files.
+//! The services of a host: shell commands, with their output in files.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -7,14 +7,14 @@ use std::process::{Child, ExitStatus};
 
 use plimsoll_units::best_effort;
 
-/// Folders of system programs, which the PATH of an ordinary user lacks on Debian.
+/// Folders of system programs that an ordinary user's PATH lacks on Debian.
 pub(crate) const SYSTEM_FOLDERS: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
 
-/// How much of the output an error shows, in lines and bytes.
+/// The most output that an error shows, in lines and bytes.
 const TAIL_LINES: usize = 20;
 const TAIL_BYTES: u64 = 8192;
 
-/// A command that was started on a host.
+/// A command started on a host.
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) command: String,
@@ -22,7 +22,7 @@ pub(crate) struct Service {
     pub(crate) log: PathBuf,
 }
 
-/// Where programs are found: the given folders first, then as for this process, then those of the system.
+/// The PATH of services: the given folders, then this process's PATH, then the system folders.
 pub(crate) fn search_path(first: &[PathBuf]) -> String {
     let first = first.iter().map(|folder| folder.display().to_string());
     let path = std::env::var("PATH").unwrap_or_default();
@@ -31,23 +31,23 @@ pub(crate) fn search_path(first: &[PathBuf]) -> String {
 }
 
 impl Service {
-    /// Its exit status, if it failed. One that succeeded may have started others that go on.
+    /// The exit status, if the command failed. A command that succeeded may have started processes that still run.
     pub(crate) fn failure(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten().filter(|status| !status.success())
     }
 
-    /// Waits for its end; the caller must have killed it.
+    /// Waits for the process to exit; the caller must have killed it.
     pub(crate) fn wait(&mut self) {
         best_effort(self.child.wait(), "it fails only if the process was waited for");
     }
 
-    /// The last lines that it wrote.
+    /// The last lines of its output.
     pub(crate) fn tail(&self) -> String {
         output_tail(&self.log)
     }
 }
 
-/// A service may have written more than there is memory for.
+/// Reads the end of a log, because the whole may not fit in memory.
 fn last_bytes(log: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(log)?;
     let from = file.metadata()?.len().saturating_sub(TAIL_BYTES);
@@ -57,7 +57,7 @@ fn last_bytes(log: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The last lines of a file that a service wrote its output to; nothing of one that cannot be read.
+/// The last lines of a service's log; empty if it cannot be read.
 pub fn output_tail(log: &Path) -> String {
     let bytes = last_bytes(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes).into_owned();

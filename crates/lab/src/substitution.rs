@@ -1,6 +1,6 @@
 //! The variables of a lab file: `${dir}`, `${services}`, `${host:NAME}`, `${tmp}` and `${protection}`.
 //!
-//! A shell runs the commands, and its own variables have the same form. All others are left to it.
+//! A shell runs the commands, and its own variables have the same form; all other variables are left to it.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 
 use crate::LabError;
 
-/// The variable of the settings that protect a host.
+/// The variable for the path of protective settings.
 const PROTECTION: &str = "protection";
 
-/// The settings that protect a host which is not to be protected: an empty file.
+/// The settings of a host without protection: an empty file.
 const NO_SETTINGS: &str = "/dev/null";
 
-/// Where in a shell's command a value stands. That decides how it is written so that the shell takes it as it is.
+/// The quoting at a position in a shell command, which determines how a value must be escaped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quoting {
     None,
@@ -23,7 +23,7 @@ enum Quoting {
 }
 
 impl Quoting {
-    /// The quoting after more of the command.
+    /// The quoting after `text`, which follows this position.
     fn after(self, text: &str) -> Self {
         let mut quoting = self;
         let mut characters = text.chars();
@@ -42,7 +42,7 @@ impl Quoting {
         quoting
     }
 
-    /// A value as the shell has to see it here.
+    /// Escapes a value for this position.
     fn quoted(self, value: &str) -> String {
         let is_plain =
             |character: char| character.is_ascii_alphanumeric() || "/._-+:@%,=".contains(character);
@@ -67,22 +67,22 @@ pub struct Variables<'a> {
     pub hosts: &'a [(String, Ipv4Addr)],
     /// The folder of the lab file.
     pub folder: &'a Path,
-    /// The folder of services, if there is one.
+    /// The folder of built services, if there is one.
     pub services: Option<&'a PathBuf>,
     /// The host's own folder.
     pub own: &'a Path,
 }
 
 impl Variables<'_> {
-    /// A shell's command with values in place of its variables, quoted where the shell would read more than a value in them; fails
-    /// if one names a host or a folder of services that is not there.
+    /// Replaces the variables in a shell command, quoting values that the shell would interpret. Fails for a host or a folder of
+    /// services that does not exist.
     pub fn substitute(&self, text: &str) -> Result<String, LabError> {
         replace(text, |name, quoting| {
             let path = |path: &Path| Ok(Some(quoting.quoted(&path.display().to_string())));
             match name {
                 "dir" => path(self.folder),
                 "tmp" => path(self.own),
-                // Where a run is to be protected, `substitute_settings` was there before.
+                // For a protected run, `substitute_settings` has already replaced this variable.
                 PROTECTION => path(Path::new(NO_SETTINGS)),
                 "services" => self.services.ok_or_else(no_services).and_then(|folder| path(folder)),
                 name => host(name, self.hosts),
@@ -91,12 +91,12 @@ impl Variables<'_> {
     }
 }
 
-/// A URL with addresses in place of its `${host:NAME}`; fails if one names a host that is not there.
+/// Replaces each `${host:NAME}` in a URL by the host's address; fails for a host that does not exist.
 pub fn substitute_hosts(text: &str, hosts: &[(String, Ipv4Addr)]) -> Result<String, LabError> {
     replace(text, |name, _| host(name, hosts))
 }
 
-/// A shell's command with the path of settings in place of its `${protection}`; its other variables stay.
+/// Replaces `${protection}` in a shell command by the path of the settings; other variables stay.
 pub fn substitute_settings(text: &str, settings: &Path) -> String {
     let value = |name: &str, quoting: Quoting| {
         (name == PROTECTION).then(|| quoting.quoted(&settings.display().to_string()))
@@ -127,7 +127,7 @@ fn host(name: &str, hosts: &[(String, Ipv4Addr)]) -> Result<Option<String>, LabE
     })
 }
 
-/// Replaces each `${name}` that has a value; the others, and `$${`, are the shell's.
+/// Replaces each `${name}` that has a value; the shell interprets the others, and `$${`.
 fn replace<E>(
     text: &str,
     value_of: impl Fn(&str, Quoting) -> Result<Option<String>, E>,

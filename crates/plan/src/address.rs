@@ -1,11 +1,11 @@
-//! Addresses, and which of them get no load.
+//! Addresses, and which of them load may go to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Why an address gets no load.
+/// Why load may not go to an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// 0.0.0.0/8 but for 0.0.0.0 itself: what a mistyped number turns into.
+    /// In 0.0.0.0/8, except 0.0.0.0 itself: the system reads a mistyped number as such an address.
     #[error(
         "{0} is in 0.0.0.0/8, where no server is; for a port of this machine write http://127.0.0.1:PORT"
     )]
@@ -19,7 +19,7 @@ pub enum AddressError {
     Reserved(Ipv4Addr),
 }
 
-/// Whether load may go to an address. An unspecified one may: it stands for this machine, see [`destination`].
+/// Checks that load may go to an address. An unspecified address is allowed: it stands for this machine, see [`destination`].
 ///
 /// # Errors
 /// When no single server can be there.
@@ -33,8 +33,8 @@ pub fn check_address(address: IpAddr) -> Result<(), AddressError> {
     }
 }
 
-/// Where connections to an address go. Development servers print the address that they listen on, 0.0.0.0 or `::`; from
-/// here that is the loopback address.
+/// The address that connections to `address` go to. Development servers print the address that they listen on, 0.0.0.0 or
+/// `::`; from this machine that is the loopback address.
 pub fn destination(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(v4) if v4.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -43,8 +43,8 @@ pub fn destination(address: IpAddr) -> IpAddr {
     }
 }
 
-/// True for an address that can be reached from anywhere: not of this machine, of a private network (RFC 1918, RFC 4193,
-/// RFC 6598), of a link, for documentation, or for benchmarks (RFC 2544).
+/// True for an address that can be reached from anywhere. False for addresses of this machine, of a private network (RFC 1918,
+/// RFC 4193, RFC 6598), link-local ones, and ranges for documentation or benchmarks (RFC 2544).
 pub fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(v4) => {

@@ -8,26 +8,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Dealt, Portion, RateProfile, Stage};
 
-/// How the gaps between arrivals are spread.
+/// How the gaps between arrivals are distributed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArrivalProcess {
     /// All gaps are equal.
     #[default]
     Constant,
-    /// Gaps are exponential and independent, as from many users who know nothing of each other.
+    /// Gaps are exponential and independent, as from many independent users.
     Poisson,
 }
 
-/// The instants at which one worker's requests fall due, in nanoseconds since the step began: without end at a rate
-/// that stays, and as many as they hold with stages.
+/// The instants at which one worker's requests fall due, in nanoseconds since the step began. Endless at a constant rate; with
+/// stages, as many as fall due within them.
 ///
 /// Both processes are made by inverting the integral of the rate, Λ(t) = ∫₀ᵗ λ(s) ds, the number of requests due by
 /// t (Çinlar, *Introduction to Stochastic Processes*, 1975, chapter 4.7; Lewis and Shedler 1979 call it time-scale
 /// transformation). It is exact for any rate and rejects nothing.
 ///
-/// Constant arrivals fall due at Λ⁻¹(n) for n = 0, 1, 2 … They are dealt out ([`Dealt`]): of `w` workers that can do the
-/// same, worker `i` takes n = i, i + w, i + 2w, …, so all workers together keep the rate exactly, whatever their number. For
+/// Constant arrivals fall due at Λ⁻¹(n) for n = 0, 1, 2 … They are dealt out ([`Dealt`]): of `w` equal workers, worker `i`
+/// takes n = i, i + w, i + 2w, …, so all workers together keep the rate exactly, whatever their number. For
 /// Poisson arrivals each worker draws its own process at its part `p` of the rate: if s₁ < s₂ < … is a Poisson process of rate
 /// `p`, then Λ⁻¹(s₁), Λ⁻¹(s₂), … is one of rate `p λ`, and the sum of independent ones has the sum of their rates.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ pub struct Arrivals {
     clock: Clock,
 }
 
-/// How many requests are due when the next one of this worker is: a point on the axis of Λ.
+/// The number of requests due when this worker's next one is: a point on the axis of Λ.
 #[derive(Debug, Clone)]
 enum Count {
     Constant(Dealt),
@@ -59,26 +59,26 @@ impl Count {
     }
 }
 
-/// Λ⁻¹: when so many requests are due.
+/// Λ⁻¹: the time at which a given number of requests is due.
 #[derive(Debug, Clone)]
 enum Clock {
     Steady { gap_ns: f64 },
     Staged { stages: Arc<[Placed]>, current: usize },
 }
 
-/// A stage in its place on both axes.
+/// A stage with its start on the axes of time and of Λ.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
     stage: Stage,
-    /// When it begins, in seconds since the step began.
+    /// Seconds between the start of the step and the start of the stage.
     began_sec: f64,
-    /// Requests due before it.
+    /// Requests that fall due before the stage.
     before: f64,
 }
 
 impl Clock {
-    /// When `count` requests are due, in nanoseconds; `None` if there are never so many. Counts must not go down
-    /// from call to call.
+    /// The time at which `count` requests are due, in nanoseconds; `None` if never so many fall due. `count` must not
+    /// decrease from call to call.
     #[inline]
     fn at_ns(&mut self, count: f64) -> Option<u64> {
         match self {
@@ -105,7 +105,7 @@ fn placed(stages: &[Stage]) -> Arc<[Placed]> {
     stages.iter().map(place).collect()
 }
 
-/// The nearest whole nanosecond of a time that is not negative.
+/// Rounds a non-negative time to the nearest whole nanosecond.
 fn whole_ns(ns: f64) -> u64 {
     (ns + 0.5) as u64
 }
@@ -121,7 +121,7 @@ impl Placed {
         }
         let from = self.stage.from_per_sec;
         let slope = (self.stage.to_per_sec - from) / self.stage.duration.as_secs_f64();
-        // On the way down to 0 rounding may take the root's argument a little below it.
+        // On the way down to 0, rounding may make the root's argument slightly negative.
         let root = (from * from + 2.0 * slope * due).max(0.0).sqrt();
         whole_ns((self.began_sec + 2.0 * due / (from + root)) * 1e9)
     }

@@ -1,4 +1,4 @@
-//! One condition as it is typed: `p99<200ms`, `success>=99.95%`, `qps>=2k`, or as k6 writes its thresholds.
+//! One condition as it is typed: `p99<200ms`, `success>=99.95%` or `qps>=2k`; k6's threshold syntax is also read.
 
 use std::str::FromStr;
 
@@ -13,11 +13,11 @@ pub enum Condition {
     Latency(LatencyLimit),
     /// At least this ratio of the requests succeeds.
     Success(f64),
-    /// At least so many requests are served a second.
+    /// At least this many requests per second are served.
     Throughput(f64),
 }
 
-/// Why a text is no condition.
+/// Why a text is not a condition.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
     #[error("`{0}` is not a condition; {EXAMPLES}")]
@@ -36,7 +36,7 @@ pub enum ConditionError {
 
 const EXAMPLES: &str = "write p99<200ms, p50<20ms, max<2s, success>=99.95%, errors<0.1% or qps>=2k";
 
-/// What a condition is about.
+/// The quantity that a condition limits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Subject {
     Percentile(f64),
@@ -80,7 +80,7 @@ impl FromStr for Condition {
     }
 }
 
-/// What a name stands for, with the metric before it where k6's spelling is used.
+/// Parses the quantity's name, with the metric before it in k6's syntax.
 fn subject(metric: Option<&str>, name: &str) -> Option<Subject> {
     let latency = || {
         let plain = name.replace(['(', ')'], "");
@@ -107,15 +107,16 @@ fn valued(subject: Subject, value: &str, is_k6: bool) -> Result<Condition, Strin
     })
 }
 
-/// Why a ratio of successes is above 0: a condition that holds although every request fails is a mistake, as a 1 was meant as 1 %.
+/// A success ratio of 0 would hold even if every request fails; it is a mistake, such as `errors<1` for `errors<1%`.
 const ALL_MAY_FAIL: &str = "it allows every request to fail";
 
-/// At least this ratio of successes.
+/// Returns the condition that at least this ratio of requests succeeds.
 fn successes(ratio: f64, instead: &str) -> Result<Condition, String> {
     if ratio > 0.0 { Ok(Condition::Success(ratio)) } else { Err(format!("{ALL_MAY_FAIL}; write {instead}")) }
 }
 
-/// A limit of 200 seconds that was meant to be one of 200 ms would always hold, so a unit is needed outside of k6's spelling.
+/// Parses a limit of latency in milliseconds. Outside k6's syntax a unit is required: a limit of 200 s that was meant as 200 ms
+/// would always hold.
 fn limit_ms(value: &str, is_k6: bool) -> Result<f64, String> {
     match value.parse::<f64>() {
         Ok(ms) if is_k6 && ms > 0.0 && ms.is_finite() => Ok(ms),
@@ -128,11 +129,11 @@ fn limit_ms(value: &str, is_k6: bool) -> Result<f64, String> {
 }
 
 impl Slo {
-    /// The objective of these conditions.
+    /// Combines conditions into one objective.
     ///
     /// # Errors
-    /// When two of them set limits of the same thing, or a value is out of its range. A success ratio of 0 is, as it allows every
-    /// request to fail.
+    /// When two conditions limit the same quantity, or a value is out of its range. A success ratio of 0 is out of range, because
+    /// it allows every request to fail.
     pub fn of_conditions(conditions: impl IntoIterator<Item = Condition>) -> Result<Self, PlanError> {
         let mut slo = Self::default();
         for condition in conditions {

@@ -16,7 +16,7 @@ pub enum PlanError {
     Duration { duration: Duration, stages: Duration },
     #[error(transparent)]
     Host(#[from] HostError),
-    /// A request of a file, which begins in this line, is wrong.
+    /// The request of a file that begins in this line is wrong.
     #[error("line {line} of the requests: {source}")]
     Request { line: usize, source: TargetError },
     #[error(transparent)]
@@ -25,10 +25,10 @@ pub enum PlanError {
     Transport(#[from] TransportError),
     #[error(transparent)]
     Hosts(#[from] PlanHostError),
-    /// The request that begins in this line of a file, or the only one (0), has the header that carries trace ids.
+    /// The request that begins in this line of a file (0 for a plan's only request) has the header that carries trace ids.
     #[error("{} has a traceparent header of its own; leave it out, or leave --trace out", the_request(*.line))]
     OwnTrace { line: usize },
-    /// An option of a single request, where the plan has several.
+    /// An option for a single request, but the plan has several.
     #[error(
         "{option} is about a single request, and the plan has requests of its own ([[request]] or target.requests); leave {option} out"
     )]
@@ -49,8 +49,8 @@ impl PlanError {
     }
 }
 
-/// Requests that cannot be sent to one host. The first of several is that of the command's URL, or of the first request that
-/// names one; the other is that of the request that begins in the line.
+/// Requests that cannot be sent to one host. `first` is the host of the command's URL or of the first request that names one;
+/// `other` is the host of the request that begins in `line`.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     #[error(
@@ -66,7 +66,7 @@ pub enum HostError {
     Variable(String),
 }
 
-/// Hosts or probes that cannot be taken as they are typed.
+/// Why hosts or probes are rejected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PlanHostError {
     #[error(

@@ -1,8 +1,8 @@
-//! A plan file: a plan in TOML, the hosts of a lab to make it in, variants of it, and what is expected to be found.
+//! A plan file: a plan in TOML, the hosts of its lab, variants, and the expected findings.
 //!
-//! Reading goes through the tree with its places in the text, not through derived types, for two reasons: an error says
-//! in which line, which key and what would be right; and a variant is laid over the tree before anything is read, so that
-//! whatever may stand in a file may stand in a variant.
+//! The parser walks the TOML tree with its positions in the text and does not use derived types, for two reasons: an error
+//! names the line, the key and a valid value; and a variant is laid over the tree before anything is read, so that a variant
+//! may hold anything that a file may hold.
 
 mod conclusions;
 mod entry;
@@ -35,37 +35,37 @@ pub use fleet::FleetSpec;
 pub use host::{GeneratorSpec, LabHostSpec, Ready};
 pub use switch::{Combinations, Positions, Switch, Turn};
 
-/// What a plan file says.
+/// The contents of a plan file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanFile {
-    /// The plan, with the hosts of the file. A body that begins with `@` names a file, as on the command line; so may that
-    /// of each of its requests.
+    /// The plan, with the hosts of the file. A body that begins with `@` names a file, as on the command line; the same holds for
+    /// the body of each request.
     pub spec: PlanSpec,
-    /// A file of requests that the plan is to have, if it has none of its own.
+    /// A file with the requests of the plan, if the plan file has none itself.
     pub requests: Option<PathBuf>,
-    /// The hosts that a lab makes; all others exist already.
+    /// The hosts that a lab makes; all other hosts exist already.
     pub lab_hosts: Vec<LabHostSpec>,
     pub generator: GeneratorSpec,
     pub variants: Vec<Variant>,
-    /// The CPU profile to be taken at the plateau. In a lab its URL may name hosts as `${host:NAME}`.
+    /// The CPU profile to take at the plateau. In a lab its URL may name hosts as `${host:NAME}`.
     pub profile: Option<ProfileSpec>,
-    /// The program whose settings, from the run of the file before this one, take the place of `${protection}` in the commands
-    /// of hosts.
+    /// The program whose settings replace `${protection}` in the commands of hosts. The settings follow from the file's previous
+    /// run.
     pub protect: Option<Protector>,
-    /// What the verdict should be, if the file is a test.
+    /// The expected verdict, if the file is a test.
     pub expect: Option<Expect>,
-    /// False if a quick pass over all runs of the file leaves this one out.
+    /// False if a quick pass over the file's runs leaves this run out.
     pub quick: bool,
     pub row: Option<RowSpec>,
     pub switches: Vec<Switch>,
     pub combinations: Combinations,
-    /// The run that those of the file and its variants are set against; `None` for a variant's own part.
+    /// The runs that all other runs of the file are compared with; `None` in a variant.
     pub compare: Option<Compare>,
-    /// The rate that machines are to be counted for by all runs of the file; `None` for a variant's own part.
+    /// The rate for which the file's runs together give the number of machines; `None` in a variant.
     pub machines: Option<MachineGoal>,
-    /// The fleet that makes the load, if this process does not; `None` for a variant's own part.
+    /// The fleet that makes the load, if this process does not; `None` in a variant.
     pub fleet: Option<FleetSpec>,
-    /// What the file asks, in one line, for lists of files; `None` for a variant's own part.
+    /// The question that the file answers, in one line, for lists of files; `None` in a variant.
     pub about: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub struct PlanFile {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
     pub name: String,
-    /// The whole file with the variant's values, without variants of its own.
+    /// The whole file with the variant's values; it has no variants itself.
     pub file: PlanFile,
 }
 
@@ -101,11 +101,11 @@ const KEYS: [&str; 20] = [
     "about",
 ];
 
-/// Those of them that a variant has not: what is said of the file and of all its runs together, and variants of its own.
+/// The number of keys, at the end of [`KEYS`], that a variant cannot have: they concern the file and all of its runs together.
 const OF_ALL: usize = 5;
 
 impl PlanFile {
-    /// True if its hosts are made in a lab: one of them runs something.
+    /// True if a lab makes its hosts, which is so if one of them runs a command.
     pub fn makes_hosts(&self) -> bool {
         self.lab_hosts.iter().any(|host| !host.run.is_empty())
     }
@@ -113,13 +113,13 @@ impl PlanFile {
     /// Reads a plan file.
     ///
     /// # Errors
-    /// When it is not TOML, a key is not known or missing, or a value is not what its key needs. Whether the plan can be
-    /// run is seen when it is frozen.
+    /// When the text is not TOML, a key is unknown or missing, or a value does not fit its key. Freezing the plan checks whether
+    /// it can be run.
     pub fn parse(text: &str) -> Result<Self> {
         Self::named(text, None)
     }
 
-    /// Reads a plan file that is called `stem` where it gives itself no name.
+    /// Reads a plan file; `stem` is its name if the file does not set one.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -146,19 +146,19 @@ impl PlanFile {
         Ok(file)
     }
 
-    /// The plans of the file with their names: its own, then those of its variants.
+    /// The file's own plan with the name `None`, then its variants with their names.
     pub fn all(&self) -> impl Iterator<Item = (Option<&str>, &Self)> {
         let variants = self.variants.iter().map(|variant| (Some(variant.name.as_str()), &variant.file));
         std::iter::once((None, self)).chain(variants)
     }
 
-    /// Those of [`Self::all`] that a pass makes; a quick one leaves out what says so.
+    /// The items of [`Self::all`] that a pass runs; a quick pass leaves out files with `quick = false`.
     pub fn of_pass(&self, quick: bool) -> impl Iterator<Item = (Option<&str>, &Self)> {
         self.all().filter(move |(_, file)| file.quick || !quick)
     }
 }
 
-/// The file with a variant laid over it. Its name stays that of the file, so that runs of one file lie together.
+/// The file with a variant laid over it. It keeps the file's name, so that the runs of one file are stored together.
 fn read_variant<'s>(text: &'s str, root: &DeTable<'s>, variant: &Section<'s>) -> Result<PlanFile> {
     let mut over = variant.table.clone();
     over.remove("name");
@@ -171,7 +171,7 @@ fn read_variant<'s>(text: &'s str, root: &DeTable<'s>, variant: &Section<'s>) ->
 fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     let section = Section::new(text, root, &KEYS)?;
     let mut hosts = host::hosts(&section)?;
-    // A variant whose hosts do not all take part inherits the names of those that do not.
+    // `row` may name hosts that do not take part, because a variant with fewer hosts inherits it.
     let row = conclusions::row(&section, &hosts.plan)?;
     hosts.take_part(&section)?;
     let mut spec = PlanSpec::new("", load::doubling(None, load::BUDGET));

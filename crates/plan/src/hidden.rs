@@ -1,21 +1,21 @@
-//! What documents, and the copies of a team's store, do not show of requests.
+//! The parts of requests that documents, and the copies in a team's store, hide.
 
-/// What the names of headers contain whose values are credentials, in lower case.
+/// Parts of header names, in lower case, whose values are credentials.
 const CREDENTIALS: [&str; 8] = ["auth", "cookie", "credential", "key", "passw", "secret", "session", "token"];
-/// Replaces the value of such a header, and a body.
+/// Replaces the value of a hidden header, and a body.
 pub const HIDDEN: &str = "(hidden)";
-/// Replaces a value of a query.
+/// Replaces a value in a query.
 pub const HIDDEN_VALUE: &str = "…";
 
-/// True for a header whose value is a credential: its name tells, or it is among the `redacted` ones.
+/// True for a header whose value is a credential, by its name or because it is in `redacted`.
 pub fn is_credential(name: &str, redacted: &[String]) -> bool {
     let lower = name.to_ascii_lowercase();
     CREDENTIALS.iter().any(|part| lower.contains(part))
         || redacted.iter().any(|redacted| redacted.eq_ignore_ascii_case(name))
 }
 
-/// A URL or a path whose query has names alone: `/sleep?ms=…`. What has no name is a value, and so
-/// is a fragment.
+/// Replaces the values in the query of a URL or path: `/sleep?ms=…`. A part without a name counts as a value, and so does a
+/// fragment.
 pub fn without_query_values(url: &str) -> String {
     if let Some((url, _)) = url.split_once('#') {
         return format!("{}#{HIDDEN_VALUE}", without_query_values(url));

@@ -18,21 +18,21 @@ pub use workload::{Workload, WorkloadKind};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanHost {
     pub name: String,
-    /// The role that it plays, if it was given one; hosts of one tier play the same.
+    /// The role of the host, if given; all hosts of one tier play the same role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<String>,
-    /// Its address, if it is known: what other hosts connect to when they use it.
+    /// The host's address, if known, to which other hosts connect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
-    /// Its probes; empty for a host that is only named.
+    /// The probes; empty for a host that is only named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<Probe>,
-    /// What it can do at most, as far as that is known beforehand.
+    /// The host's capacity, as far as it is known beforehand.
     #[serde(default, skip_serializing_if = "Capacity::is_unknown")]
     pub capacity: Capacity,
 }
 
-/// What a host can do at most, as the plan says; what it does not say is not known.
+/// The capacity of a host according to the plan; `None` where it is not known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Capacity {
@@ -50,18 +50,18 @@ pub struct Capacity {
     pub packets_per_sec: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// Bytes per second that its disk reads, and as many that it writes.
+    /// Bytes per second that the disk can read, and bytes per second that it can write.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disk_bytes_per_sec: Option<u64>,
 }
 
 impl Capacity {
-    /// True if nothing of it is known.
+    /// True if no part is known.
     pub fn is_unknown(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The first part that no host has, with its value.
+    /// The first part with an invalid value, and that value.
     fn wrong(&self) -> Option<(&'static str, f64)> {
         let whole = |amount: Option<u64>| amount.map(|amount| amount as f64);
         let amounts = [
@@ -77,7 +77,7 @@ impl Capacity {
     }
 }
 
-/// One cap of a host, a part of its [`Capacity`].
+/// One kind of cap, a part of a host's [`Capacity`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cap {
@@ -90,7 +90,7 @@ pub enum Cap {
 }
 
 impl Cap {
-    /// Every cap.
+    /// All caps, in the order of their declaration.
     pub const ALL: [Self; 6] =
         [Self::Cores, Self::LinkOut, Self::LinkIn, Self::Packets, Self::Memory, Self::Disk];
 
@@ -105,22 +105,22 @@ impl Cap {
         }
     }
 
-    /// The word for it in run files and JSON.
+    /// The name in run files and JSON.
     pub fn name(self) -> &'static str {
         self.name_and_unit().0
     }
 
-    /// The cap of this name.
+    /// The cap with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|cap| cap.name() == name)
     }
 
-    /// The unit of its amounts, which are whole numbers; that of cores is a thousandth of a processor.
+    /// The unit of amounts, which are whole numbers; for cores a thousandth of a processor.
     pub fn unit(self) -> &'static str {
         self.name_and_unit().1
     }
 
-    /// How much of it a host has, in its unit; `None` where it is not capped.
+    /// The amount in `capacity`, in [`Self::unit`]; `None` if it is not capped.
     pub fn of(self, capacity: &Capacity) -> Option<u64> {
         match self {
             Self::Cores => capacity.cores.map(|cores| (cores * 1000.0).round() as u64),
@@ -132,7 +132,7 @@ impl Cap {
         }
     }
 
-    /// A capacity that says nothing but this amount.
+    /// A capacity with only this amount set.
     pub fn alone(self, amount: u64) -> Capacity {
         let nothing = Capacity::default();
         match self {
@@ -147,9 +147,9 @@ impl Cap {
 }
 
 impl PlanHost {
-    /// The name of this machine where nothing else was chosen.
+    /// The default name of this machine.
     pub const LOCAL: &str = LOCAL_HOST;
-    /// The name of the machine that makes the load, which no host of a plan has.
+    /// The name of the machine that makes the load; no host of a plan may have it.
     pub const GENERATOR: &str = "generator";
 
     /// True for the names of machines that make the load: `generator`, `generator2` …
@@ -158,12 +158,12 @@ impl PlanHost {
         lower.strip_prefix(Self::GENERATOR).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
-    /// A host of this name of which nothing else is known.
+    /// A host with this name and nothing else set.
     pub fn named(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// Hosts with their probes, from probes with the names of their hosts, both in the order they came.
+    /// Groups named probes by host, in the order of the input.
     pub fn gathered(probes: impl IntoIterator<Item = NamedProbe>) -> Vec<Self> {
         let mut hosts: Vec<Self> = Vec::new();
         for NamedProbe { host: name, probe } in probes {
@@ -189,7 +189,7 @@ impl PlanHost {
     }
 }
 
-/// Checks that the names of hosts differ, and each host by itself.
+/// Checks each host, and that their names differ.
 pub(crate) fn check(hosts: &[PlanHost]) -> Result<(), PlanHostError> {
     hosts.iter().try_for_each(PlanHost::check)?;
     for (index, host) in hosts.iter().enumerate() {
@@ -200,7 +200,7 @@ pub(crate) fn check(hosts: &[PlanHost]) -> Result<(), PlanHostError> {
     Ok(())
 }
 
-/// A probe with the name of its host, typed as `NAME=PROBE`; without a name it is that of the address, or
+/// A probe with the name of its host, typed as `NAME=PROBE`. Without a name, the host is named after the probe's address, or
 /// [`PlanHost::LOCAL`] for this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedProbe {
@@ -212,7 +212,7 @@ impl FromStr for NamedProbe {
     type Err = PlanHostError;
 
     fn from_str(text: &str) -> Result<Self, PlanHostError> {
-        // An equals sign may also stand in a URL's query, after what no name holds.
+        // A URL's query may hold an equals sign too, but only after characters that no name holds.
         match text.split_once('=').filter(|(before, _)| !before.contains([':', '/'])) {
             Some((name, probe)) => {
                 let host = PlanHost::named(name.trim());

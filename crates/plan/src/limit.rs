@@ -1,40 +1,40 @@
-//! What a plan file can expect as the limit, and a verdict name.
+//! The kinds of limit that a plan file can expect and a verdict can name.
 
-/// The kind of limit that a verdict names. `docs/verdict.md` says what each value rests on.
+/// The kind of limit that a verdict names. `docs/verdict.md` gives the evidence for each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
-    /// The processors of a host are busy, by the target or by a neighbour.
+    /// The processors of a host are busy, because of the target or of other processes.
     Cpu,
-    /// One thread, or a process that has one, is busy on a host with idle processors.
+    /// One thread, or a single-threaded process, is busy on a host with idle processors.
     Thread,
-    /// The processor quota of a process's own control group, below what its host has.
+    /// The processor quota of a process's control group, if it is below what the host has.
     Quota,
-    /// Bits per second of a link, one way.
+    /// Bits per second of a link, in one direction.
     Bandwidth,
     /// Packets per second of a link.
     Packets,
     Disk,
     /// Too little memory: swapping, reclaim at a limit, or garbage collection.
     Memory,
-    /// Connections: a full accept queue, descriptors, or a server's own most.
+    /// Connections: a full accept queue, file descriptors, or a server's own maximum.
     Connections,
     /// A fixed number of workers or connections, each held for the whole of a request.
     Pool,
-    /// Requests take turns at one thing.
+    /// Requests wait for one another at a resource that serves one at a time.
     Lock,
     /// Time is spent waiting for something that is not probed.
     Dependency,
-    /// The target refuses by policy what is more than it allows.
+    /// The target refuses load beyond a configured limit.
     Refused,
     Generator,
     /// The target was not pushed to its limit.
     None,
-    /// The target was pushed to its limit, and what it is is not known.
+    /// The target was pushed to its limit, and the limit is not known.
     Unknown,
 }
 
 impl Limit {
-    /// Every value.
+    /// All values, in the order of their declaration.
     pub const ALL: [Self; 15] = [
         Self::Cpu,
         Self::Thread,
@@ -53,8 +53,8 @@ impl Limit {
         Self::Unknown,
     ];
 
-    /// True for a limit that holds however late requests are sent: a resource of which nothing was left, or a rate that
-    /// the target itself keeps to.
+    /// True for a limit that is valid however late requests are sent: a resource with no capacity left, or a rate that the
+    /// target itself enforces.
     pub fn is_whatever_the_pace(self) -> bool {
         matches!(
             self,
@@ -62,7 +62,7 @@ impl Limit {
         )
     }
 
-    /// The word for it in JSON and in plan files.
+    /// The name in JSON and plan files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
@@ -82,7 +82,7 @@ impl Limit {
             Self::Unknown => "unknown",
         }
     }
-    /// The limit of this name; `None` if no limit has it.
+    /// The limit with this name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|limit| limit.name() == name)
     }

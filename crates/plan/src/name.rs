@@ -7,7 +7,7 @@ pub(crate) const LOCAL_HOST: &str = "local";
 /// The longest name of a host, in bytes.
 const MAX_HOST_BYTES: usize = 100;
 
-/// A name as part of file names: it must not lead out of their folder.
+/// Checks a name that becomes part of file names: it must not lead out of their folder.
 ///
 /// # Errors
 /// When it is empty, too long, begins with a dot, or holds a character that file names should not.
@@ -18,7 +18,7 @@ pub fn checked_name(name: String) -> Result<String, PlanError> {
     if plain { Ok(name) } else { Err(PlanError::range("the name", format!("`{name}`"), expected)) }
 }
 
-/// A host as part of a name; of IPv6 addresses `::1` is `ip6-1`, `fe80::2` is `ip6-fe80-2`.
+/// Turns a host into part of a name; the IPv6 address `::1` becomes `ip6-1`, `fe80::2` becomes `ip6-fe80-2`.
 pub(crate) fn default_name(host: &str) -> String {
     if !host.contains(':') {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
@@ -29,7 +29,7 @@ pub(crate) fn default_name(host: &str) -> String {
     format!("ip6-{}", if groups.is_empty() { "0".to_owned() } else { groups.join("-") })
 }
 
-/// Whether a host may have this name. Reports put a colon after it, so it holds none.
+/// True if a host may have this name. Reports put a colon after it, so it holds none.
 pub(crate) fn is_host_name(text: &str) -> bool {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     !text.is_empty() && text.len() <= MAX_HOST_BYTES && text.chars().all(allowed)

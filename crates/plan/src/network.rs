@@ -1,4 +1,4 @@
-//! The way to the target as typed: where connections go to and come from, apart from what the URL says.
+//! The network path to the target as typed: where connections go to and come from, apart from the URL.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -15,15 +15,15 @@ use crate::typed::{self, stored_as_typed};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Network {
-    /// A unix socket that takes the place of host and port.
+    /// A unix socket to connect to instead of host and port.
     pub unix: Option<PathBuf>,
     /// Addresses of this machine that connections come from; the kernel's choice if none are given.
     pub source_ips: Vec<IpRange>,
-    /// Host and port to connect to instead of the URL's, which stay in the request.
+    /// Host and port to connect to instead of the URL's; the request keeps those of the URL.
     pub connect_to: Option<HostPort>,
-    /// Addresses of names that the resolver is not asked for.
+    /// Addresses to use for names instead of asking the resolver.
     pub resolve: Vec<ResolveEntry>,
-    /// Whether a connection serves one request after another, or each request gets its own.
+    /// True if a connection serves one request after another, false if each request gets its own connection.
     pub keep_alive: bool,
 }
 
@@ -33,14 +33,14 @@ impl Default for Network {
     }
 }
 
-/// A way to the target that cannot be taken.
+/// A network path that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkError {
     #[error(
         "`{0}` is not an address or a range of addresses; write it like 10.0.0.1, 10.0.0.1-10.0.0.9 or 10.0.0.0/24"
     )]
     Addresses(String),
-    /// A range that ends before it begins, or whose ends are of two families.
+    /// The range ends before it begins, or its ends are of different families.
     #[error("the range `{0}` does not go upwards within one family; write its lower address first")]
     Downwards(String),
     #[error("`{0}` is not a host with a port; write it like 10.0.0.1:8080, api.test:80 or [::1]:8080")]
@@ -49,18 +49,18 @@ pub enum NetworkError {
     Resolve(String),
     #[error("a unix socket has no addresses: leave out --unix, or {0}")]
     Unix(&'static str),
-    /// What an option names is none that load can go to.
+    /// Load cannot go to the host or address that an option names.
     #[error("{option}: {reason}")]
     Host { option: &'static str, reason: String },
 }
 
 impl Network {
-    /// True if the target is reached as its URL says, over connections that are kept.
+    /// True if connections go to the URL's host and port and are kept alive.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Checks that nothing is asked of a unix socket that only TCP has, and that load can go to what is named.
+    /// Checks that no option for TCP is combined with a unix socket, and that load can go to the given hosts and addresses.
     pub(crate) fn check(&self) -> Result<(), NetworkError> {
         if let Some(to) = &self.connect_to {
             let of_option =
@@ -84,7 +84,7 @@ impl Network {
     }
 }
 
-/// Addresses from one to another, both included; of one family.
+/// A range of addresses of one family, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct IpRange {
@@ -92,7 +92,7 @@ pub struct IpRange {
     last: IpAddr,
 }
 
-/// An address as a number, so that addresses can be counted.
+/// Returns an address as a number, so that addresses can be counted.
 fn bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => address.to_bits().into(),
@@ -100,7 +100,7 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-/// The address of the family of `other` that is this number; `None` beyond the last.
+/// Returns the address with this number in the family of `other`; `None` beyond the last.
 fn address(bits: u128, other: IpAddr) -> Option<IpAddr> {
     Some(match other {
         IpAddr::V4(_) => Ipv4Addr::from_bits(u32::try_from(bits).ok()?).into(),
@@ -109,17 +109,17 @@ fn address(bits: u128, other: IpAddr) -> Option<IpAddr> {
 }
 
 impl IpRange {
-    /// The first address.
+    /// The lowest address.
     pub fn first(&self) -> IpAddr {
         self.first
     }
 
-    /// The last address.
+    /// The highest address, which belongs to the range.
     pub fn last(&self) -> IpAddr {
         self.last
     }
 
-    /// How many addresses there are; for a range that no number here holds, the highest.
+    /// The number of addresses, at most `u64::MAX`.
     pub fn count(&self) -> u64 {
         u64::try_from(bits(self.last) - bits(self.first)).unwrap_or(u64::MAX).saturating_add(1)
     }
@@ -130,8 +130,8 @@ impl IpRange {
         address(number.filter(|number| *number <= bits(self.last))?, self.first)
     }
 
-    /// The addresses of a network: for IPv4 without its own address and the one for all its hosts, which no
-    /// connection can come from.
+    /// The addresses of a network. For IPv4 this leaves out the network and broadcast addresses, which no connection can come
+    /// from.
     fn network(of: IpAddr, prefix: u8) -> Option<Self> {
         let width = if of.is_ipv4() { 32 } else { 128 };
         let host_bits = u32::from(u8::checked_sub(width, prefix)?);
@@ -185,7 +185,7 @@ impl FromStr for HostPort {
     }
 }
 
-/// The host of `host` or `[address]`. Without brackets there is no colon in it.
+/// Parses `host` or `[address]`. A host without brackets holds no colon.
 fn without_brackets(text: &str) -> Option<String> {
     let bracketed = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let host = match bracketed {
@@ -203,17 +203,17 @@ impl fmt::Display for HostPort {
     }
 }
 
-/// What a name stands for at one port, without asking the resolver.
+/// Addresses to use for a name at one port instead of asking the resolver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ResolveEntry {
-    /// The name and the port it counts for.
+    /// The name, and the port for which the entry holds.
     pub host: HostPort,
     pub addresses: Vec<IpAddr>,
 }
 
 impl ResolveEntry {
-    /// True if the entry counts for this host and port. Names are the same whatever their case (RFC 4343).
+    /// True if the entry holds for this host and port. Names are compared without case (RFC 4343).
     pub fn covers(&self, host: &str, port: u16) -> bool {
         self.host.port == port && self.host.host.eq_ignore_ascii_case(host)
     }

@@ -1,4 +1,4 @@
-//! Overloads: what is offered beyond the highest rate within the conditions, and what a plan file can expect of it.
+//! Overloads: load beyond the highest rate within the conditions, and the outcomes that a plan file can expect.
 
 use std::time::Duration;
 
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::{RateProfile, Slo, Stage};
 
-/// The base is held before each overload for as long as that, within these bounds, and as much longer as a slow service settles.
+/// The base is held before each overload for as long as the overload, within these bounds, plus the settling time of a slow service.
 const MIN_LEAD: Duration = Duration::from_secs(2);
 const MAX_LEAD: Duration = Duration::from_secs(5);
-/// The time that is watched after an overload, over the time in which a queue of all the excess would be gone.
+/// The time watched after an overload, as a multiple of the time after which a queue of all the excess would be gone.
 const WATCH_PER_QUEUE: f64 = 1.5;
 const MIN_DEFAULT_WATCH: Duration = Duration::from_secs(10);
-/// Goodput is back once it was in so many windows in a row,
+/// Goodput has recovered once it was back in this many windows in a row,
 pub const BACK_WINDOWS: usize = 3;
-/// each of which has as many requests as this at the base, within these bounds of time in seconds.
+/// each long enough for this many requests at the base rate, within these bounds in seconds.
 const WINDOW_REQUESTS: f64 = 50.0;
-/// The shortest of them, in seconds.
+/// The shortest window, in seconds.
 pub const MIN_WINDOW_SEC: f64 = 1.0;
 const MAX_WINDOW_SEC: f64 = 5.0;
-/// A queue makes answers later than the limit L after L/(f − 1), as it grows by f − 1 seconds of work in a second. An overload of so many
-/// times that shows it in its second half.
+/// A queue grows by f − 1 seconds of work per second, so answers are later than the limit L after L/(f − 1). An overload held for
+/// this many times that long shows it in its second half.
 const HOLD_PER_LATE: f64 = 2.0;
-/// Fewer requests due in the half of an overload that is judged say too little: the goodput of 100 Poisson arrivals is known to ± 20 %.
+/// Fewer requests due in the judged half of an overload are too few: the goodput of 100 Poisson arrivals is known to ± 20 %.
 pub const MIN_DUE: u64 = 100;
-/// Where so many requests are expected in that half, chance makes them fewer than [`MIN_DUE`] in one of three hundred.
+/// If this many requests are expected in that half, fewer than [`MIN_DUE`] fall due in one of three hundred cases.
 const EXPECTED_DUE: f64 = 130.0;
-/// The longest part of an overload.
+/// The longest stage of an overload.
 pub(crate) const MAX_STAGE: Duration = Duration::from_secs(3600);
 
 /// Overloads that follow the load of a plan.
@@ -34,15 +34,15 @@ pub(crate) const MAX_STAGE: Duration = Duration::from_secs(3600);
 pub struct OverloadOrder {
     /// The highest rate within the conditions, requests per second; `None` takes what the search of the run finds.
     pub rate_per_sec: Option<f64>,
-    /// The load before and after an overload, as a part of that rate.
+    /// The base load before and after an overload, as a part of that rate.
     pub base: f64,
     /// The overloads, as multiples of that rate, lowest first.
     pub factors: Vec<f64>,
     pub hold: Duration,
-    /// How long a load settles beyond its first second: before the limit of latency is over, a slow service has not answered.
+    /// How long a load settles beyond its first second: a slow service may not answer before the limit of latency has passed.
     #[serde(default, skip_serializing_if = "Duration::is_zero")]
     pub settle: Duration,
-    /// How long the base is watched after an overload at most; `None` goes by the size of the overload.
+    /// The longest time for which the base is watched after an overload; `None` derives it from the size of the overload.
     pub watch: Option<Duration>,
 }
 
@@ -54,7 +54,7 @@ pub enum Onset {
 }
 
 impl OverloadOrder {
-    /// The steps of the overloads of a rate, in order: the rate itself, a jump to each multiple of it, a ramp to the highest.
+    /// The steps of the overloads, in order: the rate itself, a jump to each multiple of it, a ramp to the highest multiple.
     pub fn profiles(&self, rate_per_sec: f64) -> Vec<RateProfile> {
         let jumps = self.factors.iter().map(|factor| self.overload(rate_per_sec, *factor, Onset::Jump));
         let highest = self.factors.last().map(|factor| self.overload(rate_per_sec, *factor, Onset::Ramp));
@@ -65,7 +65,7 @@ impl OverloadOrder {
         self.hold.clamp(MIN_LEAD, MAX_LEAD) + self.settle
     }
 
-    /// The rate itself after the base.
+    /// The base, then the rate itself.
     pub(crate) fn reference(&self, rate_per_sec: f64) -> RateProfile {
         RateProfile::Stages(vec![
             level(self.base * rate_per_sec, self.lead()),
@@ -80,44 +80,44 @@ impl OverloadOrder {
         stages.extend((onset == Onset::Ramp).then_some(ramp));
         stages.push(level(peak, self.hold));
         let queue_sec = queue_gone_sec(&stages, rate_per_sec, base);
-        // Goodput that comes back within a window is seen from the next on.
+        // Goodput that recovers within a window counts from the next window on.
         let seen_sec = (BACK_WINDOWS + 1) as f64 * window_sec(base);
         let by_queue = bounded(WATCH_PER_QUEUE * queue_sec + seen_sec, MIN_DEFAULT_WATCH, MAX_STAGE);
         stages.push(level(base, self.watch.unwrap_or(by_queue)));
         RateProfile::Stages(stages)
     }
 
-    /// True if a search finds the rate.
+    /// True if the rate comes from a search.
     pub const fn is_searched(&self) -> bool {
         self.rate_per_sec.is_none()
     }
 
-    /// How long an overload by this factor has to be held so that a queue shows; `None` if it is held for so long, or if goodput
+    /// How long an overload by this factor has to be held to show a queue; `None` if [`Self::hold`] is long enough, or if goodput
     /// has no limit of latency.
     pub fn longer_hold(&self, factor: f64, slo: &Slo) -> Option<Duration> {
         let needed = least_hold(factor, slo.tail_limit()?.limit_ms / 1e3);
         (self.hold < needed).then_some(needed)
     }
 
-    /// The longest time of all steps together.
+    /// The total time of all steps, if none ends early.
     pub fn longest(&self, rate_per_sec: f64) -> Duration {
         self.profiles(rate_per_sec).iter().filter_map(RateProfile::duration).sum()
     }
 }
 
-/// How long an overload by this factor is held at least, in whole seconds, so that its second half shows a queue.
+/// The shortest time, in whole seconds, for which an overload by this factor shows a queue in its second half.
 pub(crate) fn least_hold(factor: f64, limit_sec: f64) -> Duration {
     let sec = HOLD_PER_LATE * limit_sec / (factor - 1.0);
-    // What arithmetic of floating point adds is no second.
+    // Rounding errors of floating point must not add a second.
     bounded((sec - 1e-6).ceil().max(0.0), Duration::ZERO, MAX_STAGE)
 }
 
-/// How long a load of this rate, requests per second, is held at least so that enough requests fall due in its second half.
+/// The shortest time for which enough requests of a load with this rate fall due in its second half.
 pub fn hold_for_requests(rate_per_sec: f64) -> Duration {
     bounded((2.0 * EXPECTED_DUE / rate_per_sec).ceil(), Duration::ZERO, MAX_STAGE)
 }
 
-/// A time of so many seconds within bounds.
+/// Converts seconds to a duration within bounds.
 pub(crate) fn bounded(sec: f64, least: Duration, most: Duration) -> Duration {
     Duration::try_from_secs_f64(sec).map_or(most, |time| time.clamp(least, most))
 }
@@ -126,20 +126,20 @@ fn level(rate_per_sec: f64, duration: Duration) -> Stage {
     Stage { from_per_sec: rate_per_sec, to_per_sec: rate_per_sec, duration }
 }
 
-/// How long one of the [`BACK_WINDOWS`] is at this base, in seconds.
+/// The length of one of the [`BACK_WINDOWS`] at this base rate, in seconds.
 pub fn window_sec(base_per_sec: f64) -> f64 {
     (WINDOW_REQUESTS / base_per_sec).clamp(MIN_WINDOW_SEC, MAX_WINDOW_SEC)
 }
 
-/// How long after these stages a queue of all requests beyond `capacity_per_sec` would be gone, in seconds, if the target went
-/// on to serve at that rate while `base_per_sec` are offered: Σ max(0, λ − c)·t / (c − b). What is still down long after that is
-/// kept down by something else than a queue of what was offered.
+/// How long after these stages a queue of all requests beyond `capacity_per_sec` would be gone, in seconds, if the target
+/// served at that rate while `base_per_sec` is offered: Σ max(0, λ − c)·t / (c − b). If goodput is still down long after that,
+/// the cause is not a queue of the offered requests.
 pub fn queue_gone_sec(stages: &[Stage], capacity_per_sec: f64, base_per_sec: f64) -> f64 {
     stages.iter().map(|stage| excess(stage, capacity_per_sec)).sum::<f64>()
         / (capacity_per_sec - base_per_sec)
 }
 
-/// The requests of a stage beyond a rate.
+/// The requests of a stage in excess of a rate.
 fn excess(stage: &Stage, capacity_per_sec: f64) -> f64 {
     let low = stage.from_per_sec.min(stage.to_per_sec);
     let high = stage.from_per_sec.max(stage.to_per_sec);
@@ -151,14 +151,14 @@ fn excess(stage: &Stage, capacity_per_sec: f64) -> f64 {
     }
 }
 
-/// What becomes of a service under overload.
+/// How a service behaves under overload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OverloadClass {
-    /// It goes on to serve nearly as much as at its best.
+    /// It still serves nearly as much as at its best.
     Graceful,
-    /// It serves less the more is offered, and does not break down.
+    /// It serves less the more is offered, but does not collapse.
     Degrades,
-    /// Little of what it does is of use.
+    /// Little of its work is of use.
     Collapses,
     /// It collapses, and stays down after the overload has ended.
     Metastable,
@@ -168,7 +168,7 @@ pub enum OverloadClass {
 }
 
 impl OverloadClass {
-    /// Every class.
+    /// All classes, in the order of their declaration.
     pub const ALL: [Self; 6] = [
         Self::Graceful,
         Self::Degrades,
@@ -178,7 +178,7 @@ impl OverloadClass {
         Self::Unknown,
     ];
 
-    /// The word for it in JSON and in plan files.
+    /// The name in JSON and plan files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Graceful => "graceful",
@@ -190,29 +190,29 @@ impl OverloadClass {
         }
     }
 
-    /// The class of this name; `None` if no class has it.
+    /// The class with this name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|class| class.name() == name)
     }
 }
 
-/// What a ramp to the highest overload changes, compared with a jump to it.
+/// The effect of a ramp to the highest overload, compared with a jump to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RampEffect {
     None,
-    /// In the ramp the target answers nearly all of the load, which it does not after the jump.
+    /// During the ramp the target answers nearly all of the load; after the jump it does not.
     KeepsUp,
-    /// More goodput is left after a ramp.
+    /// Goodput is higher after a ramp.
     Helps,
-    /// Less is.
+    /// Goodput is lower after a ramp.
     Hurts,
 }
 
 impl RampEffect {
-    /// Every effect.
+    /// All effects, in the order of their declaration.
     pub const ALL: [Self; 4] = [Self::None, Self::KeepsUp, Self::Helps, Self::Hurts];
 
-    /// The word for it in JSON and in plan files.
+    /// The name in JSON and plan files.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -222,7 +222,7 @@ impl RampEffect {
         }
     }
 
-    /// The effect of this name; `None` if no effect has it.
+    /// The effect with this name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|effect| effect.name() == name)
     }
@@ -239,10 +239,10 @@ pub enum Protector {
 }
 
 impl Protector {
-    /// Every program.
+    /// All programs, in the order of their declaration.
     pub const ALL: [Self; 5] = [Self::Nginx, Self::Envoy, Self::Haproxy, Self::Resilience4j, Self::Grpc];
 
-    /// Its name, as flags and plan files have it.
+    /// The name in flags and plan files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nginx => "nginx",
@@ -253,7 +253,7 @@ impl Protector {
         }
     }
 
-    /// The program of this name; `None` if none has it.
+    /// The program with this name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|protector| protector.name() == name)
     }

@@ -1,4 +1,4 @@
-//! Overloads as they are typed, and the load that they begin with.
+//! Overloads as typed, and the load that they begin with.
 
 use std::time::Duration;
 
@@ -8,53 +8,53 @@ use crate::profile::MAX_RATE;
 use crate::slo::MIN_SETTLING_SEC;
 use crate::{ArrivalProcess, Level, Load, RateProfile, RateSearchOrder, Slo};
 
-/// The load before and after an overload, as a part of the highest rate within the conditions: a usual one, with room for a
-/// queue to be worked off.
+/// The base load before and after an overload, as a part of the highest rate within the conditions: a usual load, with room to
+/// work off a queue.
 const DEFAULT_BASE: f64 = 0.75;
-/// A rate is known within some 3 %. Nearer to it, that would say little of the time in which a queue is worked off.
+/// The rate is known to about 3 %. With a base closer to it, the time in which a queue is worked off would be uncertain.
 const MAX_BASE: f64 = 0.85;
 const DEFAULT_FACTORS: [f64; 3] = [1.2, 1.5, 2.0];
-/// At 1.2 times the rate, answers are late after five times the limit of latency. An overload that is held for so many times the
-/// limit shows that in its second half, with room; within these bounds, unless the lowest overload needs more to show a queue.
+/// At 1.2 times the rate, answers are late after five times the limit of latency. An overload held for 16 times the limit shows
+/// that in its second half, with room. The bounds below apply unless the lowest overload needs longer to show a queue.
 const HOLD_PER_LIMIT: f64 = 16.0;
 const MIN_DEFAULT_HOLD: Duration = Duration::from_secs(8);
 const MAX_DEFAULT_HOLD: Duration = Duration::from_secs(60);
-/// A slow rate is held for longer, so that enough requests fall due, within this bound.
+/// A low rate is held for longer, so that enough requests fall due, up to this time.
 const MAX_SLOW_HOLD: Duration = Duration::from_secs(300);
 const MIN_STAGE: Duration = Duration::from_secs(1);
 const MAX_FACTOR: f64 = 20.0;
 const MAX_FACTORS: usize = 10;
-/// Connections that are open when the load begins; it opens more as it needs them.
+/// The connections open when the load begins; more are opened as needed.
 const CONNECTIONS: u32 = 10;
-/// Users give up after so many times the limit of latency, within these bounds,
+/// Users give up after this many times the limit of latency, within these bounds,
 const PATIENCE_PER_LIMIT: f64 = 4.0;
 const MIN_PATIENCE: Duration = Duration::from_secs(1);
 const MAX_PATIENCE: Duration = Duration::from_secs(10);
-/// and not before so many times of it: an answer at the limit is still good, and one after it is late.
+/// and not before this many times the limit: an answer at the limit is still good, and one after it is late.
 const MIN_PATIENCE_PER_LIMIT: f64 = 1.25;
 
-/// Overloads as typed; what is left open gets a default.
+/// Overloads as typed; a part that is not given gets a default when the plan is frozen.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OverloadSpec {
     /// The highest rate within the conditions, requests per second; `None` searches for it first.
     pub rate_per_sec: Option<f64>,
-    /// The load before and after an overload, as a part of that rate.
+    /// The base load before and after an overload, as a part of that rate.
     pub base: Option<f64>,
-    /// The overloads, as multiples of that rate; none takes 1.2, 1.5 and 2.
+    /// The overloads, as multiples of that rate; empty takes 1.2, 1.5 and 2.
     pub factors: Vec<f64>,
-    /// How long an overload is held, and how long a ramp to it takes.
+    /// How long an overload is held, which is also the time of a ramp to it.
     pub hold: Option<Duration>,
-    /// How long the base is watched after an overload at most.
+    /// The longest time for which the base load is watched after an overload.
     pub watch: Option<Duration>,
 }
 
 impl OverloadSpec {
-    /// The longest time of the search for the rate, its ladder included, where no other is asked for.
+    /// The longest time of the search for the rate, including its ladder, unless the user gives a time.
     pub const SEARCH_BUDGET: Duration = Duration::from_secs(300);
-    /// How near to each other the rate that holds and the one that does not must be, where they are searched for.
+    /// The tolerance of the search for the rate.
     pub(crate) const SEARCH: RateSearchOrder = RateSearchOrder { tolerance: 0.05 };
 
-    /// How long users wait for an answer, where nothing else is said: a service that is overloaded meets clients that give up.
+    /// The default timeout of requests under overload: clients of an overloaded service give up.
     pub(crate) fn patience(slo: &Slo) -> Duration {
         let Some(limit) = slo.tail_limit() else { return MAX_PATIENCE };
         let limit_sec = limit.limit_ms / 1e3;
@@ -62,7 +62,7 @@ impl OverloadSpec {
         bounded(MIN_PATIENCE_PER_LIMIT * limit_sec, usual, MAX_STAGE)
     }
 
-    /// How long a response is waited for at least: beyond every limit of latency, after which it is late.
+    /// The shortest timeout of a response: longer than every limit of latency, after which the response is late.
     pub(crate) fn least_patience(slo: &Slo) -> Duration {
         let longest_ms = slo.latency.iter().map(|limit| limit.limit_ms).fold(0.0, f64::max);
         bounded(MIN_PATIENCE_PER_LIMIT * longest_ms / 1e3, Duration::ZERO, MAX_STAGE)
@@ -131,7 +131,7 @@ fn checked_time(what: &'static str, time: Duration) -> Result<Duration, PlanErro
     Err(PlanError::range(what, format!("{time:?}"), "from 1 s to 1 h"))
 }
 
-/// The load of a plan whose rate is given: the rate itself after the base, which all overloads are compared with.
+/// The load of a plan whose rate is given: the base, then the rate itself, with which all overloads are compared.
 pub(crate) fn reference_load(
     order: &OverloadOrder,
     rate_per_sec: f64,
@@ -143,8 +143,8 @@ pub(crate) fn reference_load(
     Load::Single { level: open_level(profile, connections_max, depth), duration, requests_max: None }
 }
 
-/// The level of a step of an overload: arrivals at random, as from users who know nothing of each other, over so many connections at
-/// most.
+/// The level of a step of an overload: Poisson arrivals, as from many independent users, over at most `connections_max`
+/// connections.
 pub fn open_level(profile: RateProfile, connections_max: u32, depth: u16) -> Level {
     let connections = CONNECTIONS.min(connections_max);
     Level::Open { profile, arrivals: ArrivalProcess::Poisson, connections, depth }

@@ -17,15 +17,16 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// A fixed number of connections, each with up to `depth` requests under way, pipelined in HTTP/1.1, streams in HTTP/2; the
-    /// next one is sent when one is answered. The concurrency of the level is connections × depth.
+    /// A fixed number of connections, each with up to `depth` requests under way (pipelined in HTTP/1.1, streams in HTTP/2).
+    /// A connection sends the next request when one is answered. The concurrency of the level is connections × depth.
     Closed { connections: u32, depth: u16 },
-    /// Requests fall due by a schedule, whatever became of earlier ones. More connections than these are opened as needed.
+    /// Requests fall due by a schedule, whether or not earlier ones are answered. `connections` are open at the start; more
+    /// are opened as needed.
     Open { profile: RateProfile, arrivals: ArrivalProcess, connections: u32, depth: u16 },
 }
 
 impl Level {
-    /// Connections of a closed loop, or those that an open loop begins with.
+    /// The connections of a closed loop, or the connections that an open loop begins with.
     pub fn connections(&self) -> u32 {
         let (Self::Closed { connections, .. } | Self::Open { connections, .. }) = self;
         *connections
@@ -37,13 +38,13 @@ impl Level {
         *depth
     }
 
-    /// The same, to be lowered to what a server allows.
+    /// Mutable access to [`Self::depth`], to lower it to what a server allows.
     pub fn depth_mut(&mut self) -> &mut u16 {
         let (Self::Closed { depth, .. } | Self::Open { depth, .. }) = self;
         depth
     }
 
-    /// The offered rate over time, in an open loop.
+    /// The offered rate over time; `None` for a closed loop.
     pub fn profile(&self) -> Option<&RateProfile> {
         match self {
             Self::Closed { .. } => None,
@@ -58,7 +59,7 @@ impl Level {
 pub enum LadderSteps {
     /// 1, 2, 4 … until throughput no longer grows.
     Doubling { connections_max: u32 },
-    /// Just these numbers of connections.
+    /// Exactly these numbers of connections.
     Fixed(Vec<u32>),
 }
 
@@ -69,9 +70,9 @@ pub enum Load {
     /// One level for a fixed time.
     Single {
         level: Level,
-        /// How long it is held at most.
+        /// The longest time for which the level is held.
         duration: Duration,
-        /// The level ends sooner, once so many requests have fallen due over all workers.
+        /// The level ends earlier once this many requests have fallen due over all workers.
         requests_max: Option<u64>,
     },
     /// One closed-loop level after another, each until it is known well enough.
@@ -88,7 +89,7 @@ pub enum Load {
 const WARM_CONNECTIONS: u32 = 32;
 
 impl Load {
-    /// How many steps it has, at most so many where it ends by itself.
+    /// The number of steps; an upper bound for a ladder that ends by itself.
     pub fn steps_max(&self) -> u32 {
         match self {
             Self::Single { .. } => 1,
@@ -100,8 +101,8 @@ impl Load {
         }
     }
 
-    /// The level at which a target is warmed up before the first step: the most connections of a ladder, of one that
-    /// searches for its end 32; a closed loop as it is; an open loop's rate, of stages their mean.
+    /// The level at which a target is warmed up before the first step. A single closed loop: that level; an open loop: its
+    /// mean rate. A ladder: its most connections, but at most 32 if the ladder finds its own end.
     pub fn warming(&self) -> Level {
         match self {
             Self::Single { level, .. } => {
@@ -128,15 +129,15 @@ impl Load {
 pub enum DriverKind {
     /// Readiness, by epoll: on every Linux.
     Epoll,
-    /// Completions, by io_uring: from Linux 6.1 on, where it is not forbidden.
+    /// Completions, by io_uring: from Linux 6.1 on, unless the system forbids it.
     IoUring,
 }
 
 impl DriverKind {
-    /// Every driver.
+    /// All drivers, in the order of their declaration.
     pub const ALL: [Self; 2] = [Self::Epoll, Self::IoUring];
 
-    /// Its name, as flags and outputs have it.
+    /// The name in flags and output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Epoll => "epoll",
@@ -162,16 +163,16 @@ impl FromStr for DriverKind {
 /// How the load is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
-    /// Worker threads; `None` leaves it to the machine and the target's place.
+    /// Worker threads; `None` chooses by the machine and by where the target runs.
     pub workers: Option<u32>,
     /// The longest time to connect, and the longest from sending a request to its last byte.
     pub timeout: Duration,
     /// The most connections an open loop may hold.
     pub connections_max: u32,
     pub seed: u64,
-    /// The driver that is forced; `None` takes the better one that works.
+    /// The driver that the user forces; `None` takes the better one that works.
     pub driver: Option<DriverKind>,
-    /// What the host has that a lab made for the generator; `None` where it is a machine as it stands.
+    /// The capacity of the lab host that the generator runs on; `None` without a lab.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab_capacity: Option<Capacity>,
 }
@@ -179,12 +180,12 @@ pub struct Generator {
 /// The search for the highest rate of arrivals at which the conditions hold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RateSearchOrder {
-    /// It ends once the highest rate that holds and the lowest that does not differ by no more than this ratio.
+    /// The search ends once the ratio between the highest rate that holds and the lowest that does not is within this tolerance.
     pub tolerance: f64,
 }
 
 impl RateSearchOrder {
-    /// As narrow as the time for ladder and search together allows.
+    /// The tolerance that the time for ladder and search together allows.
     pub fn within(budget: Duration) -> Self {
         let tolerance = match budget.as_secs() / 60 {
             ..3 => 0.05,
@@ -201,11 +202,11 @@ impl RateSearchOrder {
 pub struct Plan {
     /// The run's name, which its files carry.
     pub name: String,
-    /// What is requested, and of whom; of several requests the first.
+    /// The request and the server it goes to; of several requests the first.
     pub target: Target,
     /// The requests that are counted separately, at least one; frames name them by their index here.
     pub requests: Vec<RequestGroup>,
-    /// What is sent, where the target's request is not the only one.
+    /// All requests that are sent; empty if the target's request is the only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<MixedRequest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,7 +218,7 @@ pub struct Plan {
     /// How connections are encrypted; `None` for an `http` target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsSpec>,
-    /// HTTP/2 is spoken, and the depth of a level counts streams.
+    /// True for HTTP/2; the depth of a level then counts streams.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub http2: bool,
     pub load: Load,
@@ -235,19 +236,19 @@ pub struct Plan {
     pub warm: Option<Duration>,
     pub generator: Generator,
     pub slo: Slo,
-    /// The user gave no condition, and a search takes those of [`Slo::reference`].
+    /// True if the user gave no condition, so that a search takes the conditions of [`Slo::reference`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slo_assumed: bool,
     /// The hosts that the run crosses, as far as they are named. A target on this machine is sampled without being named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<PlanHost>,
-    /// The CPU profile to be taken at the plateau when the load is over.
+    /// The CPU profile to take at the plateau after the load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileOrder>,
-    /// Headers whose values no document shows, besides those whose names tell.
+    /// Headers whose values no document shows, in addition to those that [`is_credential`](crate::is_credential) finds by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redact: Vec<String>,
-    /// What the plan file calls its requests: runs of one group count as runs of the same requests, whatever differs in them.
+    /// The plan file's name for its requests. Runs with the same group count as runs of the same requests, whatever else differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
 }
@@ -275,15 +276,15 @@ impl Plan {
         Ok(serde_json::from_str(json)?)
     }
 
-    /// SHA-256 over the plan's JSON with a seed of 0, in hex: each run draws a seed of its own, and is the same load as
-    /// another one all the same.
+    /// SHA-256 over the plan's JSON in hex, with a seed of 0: each run draws its own seed, and two runs that differ only in the
+    /// seed have the same load.
     pub fn hash(&self) -> String {
         let generator = Generator { seed: 0, ..self.generator.clone() };
         let load = Self { generator, redact: Vec::new(), group: None, slo_assumed: false, ..self.clone() };
         hex(&Sha256::digest(load.to_json()))
     }
 
-    /// The requests that are sent: those of a file, or the target's only one.
+    /// The requests that are sent: the requests of a file, or the target's only one.
     pub fn mixed(&self) -> Cow<'_, [MixedRequest]> {
         match self.mix.as_slice() {
             [] => Cow::Owned(vec![MixedRequest::only(&self.target)]),
@@ -291,8 +292,8 @@ impl Plan {
         }
     }
 
-    /// True if a run of this plan and one of the other are of the same requests: of one group, or, where neither names one, what
-    /// is sent over the same kind of connection is equal. Where it is sent does not count.
+    /// True if a run of this plan and one of `other` send the same requests: they are of one group or, if neither names a group,
+    /// send equal requests over the same kind of connection. The target's host does not count.
     pub fn is_of_same_requests(&self, other: &Self) -> bool {
         if self.group.is_some() || other.group.is_some() {
             return self.group == other.group;
@@ -306,7 +307,7 @@ impl Plan {
             && connection(self) == connection(other)
     }
 
-    /// What runs of these requests are called: their group, or the first request without its query.
+    /// The name of these requests in reports: their group, or the first request without its query.
     pub fn requests_name(&self) -> String {
         let first = || {
             let path = self.target.path.split('?').next().unwrap_or_default();
@@ -319,7 +320,7 @@ impl Plan {
         self.group.clone().unwrap_or_else(first)
     }
 
-    /// The level of a run that has just one.
+    /// The level of a run with a single level; `None` for a ladder.
     pub fn level(&self) -> Option<&Level> {
         match &self.load {
             Load::Single { level, .. } => Some(level),
@@ -327,9 +328,9 @@ impl Plan {
         }
     }
 
-    /// The longest interval of one frame. Short steps need fine intervals, because the warm-up is found
-    /// by their throughput; long ones are handed over each second. How long a number of requests takes is not
-    /// known beforehand.
+    /// The longest interval of one frame. Short steps need fine intervals, because the warm-up is found by their throughput;
+    /// long steps hand a frame over each second. The time that a number of requests takes is not known beforehand, so
+    /// `requests_max` takes 100 ms.
     pub fn interval(&self) -> Duration {
         let span = match &self.load {
             Load::Single { requests_max: Some(_), .. } => return Duration::from_millis(100),

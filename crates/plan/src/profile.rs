@@ -1,4 +1,4 @@
-//! How the offered rate of an open loop goes over time.
+//! The offered rate of an open loop over time.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ const MAX_STAGES: usize = 10_000;
 /// The highest rate one plan may ask for, requests per second.
 pub(crate) const MAX_RATE: f64 = 1e8;
 
-/// A span in which the offered rate goes in a straight line from one value to another.
+/// A span in which the offered rate changes linearly from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     pub from_per_sec: f64,
@@ -21,7 +21,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// The rates at its ends, of which one is its highest and one its lowest, requests per second.
+    /// The rates at both ends, in requests per second. One is the stage's highest rate, the other its lowest.
     pub(crate) fn rates(&self) -> [f64; 2] {
         [self.from_per_sec, self.to_per_sec]
     }
@@ -62,7 +62,7 @@ pub enum ProfileError {
 }
 
 impl RateProfile {
-    /// The stages; none for a rate that stays.
+    /// The stages; empty for a constant rate.
     pub fn stages(&self) -> &[Stage] {
         match self {
             Self::Constant(_) => &[],
@@ -76,7 +76,7 @@ impl RateProfile {
         rates.next().is_some_and(|first| rates.any(|rate| rate != first))
     }
 
-    /// How long the stages last together; `None` for a rate that stays.
+    /// The total time of the stages; `None` for a constant rate.
     pub fn duration(&self) -> Option<Duration> {
         match self {
             Self::Constant(_) => None,
@@ -117,7 +117,7 @@ impl RateProfile {
     }
 }
 
-/// Parts a text at spaces and commas that stand outside of parentheses.
+/// Splits a text at spaces and commas outside parentheses.
 fn words(text: &str) -> Vec<&str> {
     let mut depth = 0_u32;
     let outside = |c: char| {
@@ -131,7 +131,7 @@ fn words(text: &str) -> Vec<&str> {
     text.split(outside).filter(|word| !word.is_empty()).collect()
 }
 
-/// The stages that one word stands for.
+/// Parses the stages of one word, such as `ramp(100,5k,30s)`.
 fn stages_of(word: &str) -> Result<Vec<Stage>, ProfileError> {
     let wrong = || ProfileError::Word(word.to_owned());
     let (name, rest) = word.split_once('(').ok_or_else(wrong)?;
@@ -159,7 +159,7 @@ fn levels(word: &str, [from, to, by]: [f64; 3]) -> Result<Vec<f64>, ProfileError
     if by <= 0.0 {
         return Err(ProfileError::Endless(word.to_owned()));
     }
-    // A little more than what rounding takes away, so that 0.1 to 0.3 by 0.1 are three steps.
+    // The tolerance makes up for rounding, so that 0.1 to 0.3 by 0.1 are three steps.
     let count = ((to - from).abs() / by + 1e-9).floor();
     if count >= MAX_STAGES as f64 {
         return Err(ProfileError::Many(word.to_owned()));
@@ -186,7 +186,7 @@ impl FromStr for RateProfile {
                 return Err(ProfileError::Unlimited(word.to_owned()));
             }
             stages.extend(stages_of(word)?);
-            // Checked with each word, so that a long text of them takes no memory.
+            // Checked after each word, so that a long text takes little memory.
             if stages.len() > MAX_STAGES {
                 return Err(ProfileError::Many(word.to_owned()));
             }

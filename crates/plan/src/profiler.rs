@@ -1,4 +1,4 @@
-//! What takes a CPU profile of the target at the plateau.
+//! The source of a CPU profile of the target at the plateau.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::typed::{self, stored_as_typed};
 
-/// The shortest and the longest time of a profile: servers take whole seconds, and their writes time out at some time.
+/// The shortest and the longest time of a profile: servers take whole seconds, and their writes time out eventually.
 const MIN_TIME: Duration = Duration::from_secs(1);
 const MAX_TIME: Duration = Duration::from_secs(300);
 
-/// What takes the profile. It is typed, printed and stored in one form.
+/// The source of a CPU profile, typed, printed and stored in one form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Profiler {
-    /// The page of a CPU profile in pprof's form, which takes `?seconds=N`.
+    /// The URL of a CPU profile in pprof's format, which accepts `?seconds=N`.
     Page(String),
     /// `perf` on this machine.
     Perf(Profiled),
@@ -25,15 +25,15 @@ pub enum Profiler {
 /// Which processes `perf` samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profiled {
-    /// Those that serve the target's port, on this machine.
+    /// The processes that serve the target's port, on this machine.
     Target,
-    /// This process.
+    /// The process with this id.
     Pid(u32),
-    /// Those that listen on this port, and their children.
+    /// The processes that listen on this port, and their children.
     Port(u16),
 }
 
-/// A profile that cannot be taken as it is typed.
+/// A profile request that is not valid.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfilerError {
     #[error(
@@ -84,29 +84,29 @@ impl fmt::Display for Profiler {
 
 stored_as_typed!(Profiler);
 
-/// A profile that a plan asks for.
+/// The profile that a plan asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileOrder {
     pub profiler: Profiler,
     pub time: Duration,
 }
 
-/// The same as typed.
+/// A profile as typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileSpec {
-    /// What takes it.
+    /// What takes the profile.
     pub source: String,
     pub time: Duration,
 }
 
 impl ProfileSpec {
-    /// For how long a profile is taken where nothing is said.
+    /// The time of a profile if none is given.
     pub const DEFAULT_TIME: Duration = Duration::from_secs(10);
 
-    /// Checks it.
+    /// Parses the source and checks the time.
     ///
     /// # Errors
-    /// When the source is none, or the time out of range.
+    /// When the source cannot be parsed, or the time is out of range.
     pub fn freeze(&self) -> Result<ProfileOrder, ProfilerError> {
         if !(MIN_TIME..=MAX_TIME).contains(&self.time) {
             return Err(ProfilerError::Time(self.time));

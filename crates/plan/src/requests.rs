@@ -1,7 +1,7 @@
-//! Several requests, what their variables stand for, and what their answers must be.
+//! Several requests, the sources of their variables, and the checks of their responses.
 //!
-//! Texts that hold `${` are templates. They are kept as typed: what is wrong with one is found by those who render
-//! it, before the load. Only what makes up a connection, the host, has to be plain here.
+//! Texts that hold `${` are templates. They are kept as typed: the code that renders them, before the load, finds errors in
+//! them. Only the host must not be a template, because connections are made to it.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,25 +17,25 @@ use crate::{HostError, PlanError, Target, TargetError};
 #[cfg(test)]
 mod tests;
 
-/// What marks a text as a template.
+/// The text that begins a variable in a template.
 const OPENING: &str = "${";
 
 /// The most requests that are counted and timed apart.
 const MAX_GROUPS: usize = 64;
 
-/// The most checks of one plan: a response's failed ones are the bits of 32.
+/// The most checks of one plan: the failed checks of a response are bits of a `u32`.
 const MAX_CHECKS: usize = 32;
 
-/// The most that the requests under way on one connection may take together, in bytes: what a worker sends of them is
-/// counted in 32 bits, and encryption adds a little.
+/// The most bytes that the requests under way on one connection may take together: a worker counts the bytes that it sends in
+/// 32 bits, and encryption adds a little.
 const MAX_VOLUME_BYTES: u64 = 1 << 31;
-/// An upper bound for the bytes of a head in addition to the texts of its request.
+/// An upper bound for the bytes of a request's head in addition to its method, authority, path and headers.
 const MAX_ADDED_BYTES: usize = 256;
 
-/// Several requests, and what belongs to them, as typed.
+/// Several requests, with their CSV file and checks, as typed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScenarioSpec {
-    /// The requests of a file; none if the command's own is the only one.
+    /// The requests of a file; empty if the command's own request is the only one.
     pub requests: Vec<RequestSpec>,
     /// The file that `${csv.column}` takes values from.
     pub csv: Option<CsvFile>,
@@ -46,16 +46,16 @@ pub struct ScenarioSpec {
 /// One request of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestSpec {
-    /// What reports call it; requests of one name are reported together.
+    /// The name in reports; requests with the same name are reported together.
     pub name: String,
-    /// How often it is sent compared with the others; at least 1.
+    /// How often the request is sent compared with the others; at least 1.
     pub weight: u32,
-    /// The line of the file that it begins in.
+    /// The line of the file in which the request begins.
     pub line: usize,
     pub method: String,
     /// A URL, or a path on the host of the command's URL.
     pub url: String,
-    /// Its headers; those of the command are added where it has none of that name.
+    /// The request's headers; a header of the command is added if the request has none of that name.
     pub headers: Vec<(String, String)>,
     /// The body; empty for none.
     pub body: Vec<u8>,
@@ -65,17 +65,16 @@ pub struct RequestSpec {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RowOrder {
-    /// Each once before any comes again, over all workers.
+    /// Each row once before any is used again, over all workers.
     #[default]
     Sequential,
-    /// Any, each as likely as any other.
+    /// Each row with equal probability.
     Random,
 }
 
 /// The CSV file of a plan. Its rows are not part of the plan; equal hashes mean equal rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CsvFile {
-    /// Where it was read from.
     pub path: PathBuf,
     pub bytes: u64,
     /// SHA-256 of its bytes, in hex.
@@ -84,57 +83,56 @@ pub struct CsvFile {
 }
 
 impl CsvFile {
-    /// The file with this text.
+    /// Describes the file at `path` with the contents `text`.
     pub fn new(path: PathBuf, text: &[u8], order: RowOrder) -> Self {
         Self { path, bytes: text.len() as u64, sha256: hex(&Sha256::digest(text)), order }
     }
 }
 
-/// Bytes in hex.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Requests of a plan that are counted and timed together.
+/// Requests of a plan that are counted and timed as one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestGroup {
-    /// What reports call it, such as `GET /orders`.
+    /// The name in reports, such as `GET /orders`.
     pub name: String,
 }
 
-/// One of several requests, as it is sent.
+/// One of several requests, with all headers that are sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MixedRequest {
-    /// The index of its group among the plan's requests.
+    /// The index of the request's group in [`Plan::requests`](crate::Plan::requests).
     pub group: u16,
-    /// How often it is sent compared with the others; at least 1.
+    /// How often the request is sent compared with the others; at least 1.
     pub weight: u32,
-    /// The line of the file that it begins in; 0 for the command's own.
+    /// The line of the file in which the request begins; 0 for the command's own.
     pub line: usize,
     pub method: String,
-    /// Path and query, perhaps a template.
+    /// Path and query; may be a template.
     pub path: String,
     /// Headers in the order they are sent; a value may be a template.
     pub headers: Vec<(String, String)>,
-    /// The body, perhaps a template; empty for none.
+    /// The body, which may be a template; empty for none.
     pub body: Vec<u8>,
 }
 
 impl MixedRequest {
-    /// The one request of a plan without a file of them.
+    /// The only request of a plan without a file of requests.
     pub(crate) fn only(target: &Target) -> Self {
         let Target { method, path, headers, body, .. } = target.clone();
         Self { group: 0, weight: 1, line: 0, method, path, headers, body }
     }
 
-    /// True if the same is sent as often, wherever it was written.
+    /// True if both send the same with the same weight, wherever they are written.
     pub(crate) fn is_same_request(&self, other: &Self) -> bool {
         let place = |request: &Self| Self { group: 0, line: 0, ..request.clone() };
         place(self) == place(other)
     }
 
-    /// A length that the user's own header states of a body that is the same each time, and the body's own, if they differ:
-    /// servers wait for what does not come, or take the rest of the body for another request.
+    /// The length in the user's own Content-Length header and the length of the body, if they differ and the body is not a
+    /// template. Servers then wait for bytes that never come, or take the rest of the body for another request.
     pub fn misstated_length(&self) -> Option<(u64, u64)> {
         let has_opening = |bytes: &[u8]| bytes.windows(OPENING.len()).any(|part| part == OPENING.as_bytes());
         let stated = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
@@ -143,7 +141,7 @@ impl MixedRequest {
         (stated != own).then_some((stated, own))
     }
 
-    /// This request, if it is to go to the host of `target`.
+    /// This request as a target on the host of `target`.
     fn at(&self, target: &Target) -> Target {
         Target {
             path: self.path.clone(),
@@ -155,18 +153,18 @@ impl MixedRequest {
     }
 }
 
-/// The requests of a plan: the host with the first of them, the groups in which they are counted, and all that are sent, if
-/// there are several.
+/// The requests of a plan: the target with the first request, the groups in which requests are counted, and all requests that
+/// are sent if there are several.
 pub(crate) type Requests = (Target, Vec<RequestGroup>, Vec<MixedRequest>);
 
-/// The command's own request alone.
+/// The requests of a plan that has only the command's own.
 pub(crate) fn only(target: Target, http2: bool) -> Result<Requests, PlanError> {
     check(&target, http2)?;
     let groups = vec![RequestGroup { name: format!("{} {}", target.method, target.path) }];
     Ok((target, groups, Vec::new()))
 }
 
-/// The requests of a file. The command's URL may be empty; its headers go to all of them.
+/// The requests of a file. The command's URL may be empty; the command's headers are added to all of them.
 pub(crate) fn of_file(
     url: &str,
     headers: &[(String, String)],
@@ -198,14 +196,14 @@ fn mixed(spec: RequestSpec, group: u16, common: &[(String, String)]) -> MixedReq
     MixedRequest { group, weight, line, method, path: path(&url), headers, body }
 }
 
-/// Path and query of a URL, without its fragment.
+/// Returns path and query of a URL, without its fragment.
 pub(crate) fn path(url: &str) -> String {
     let path = &url[host_end(url)..];
     let path = &path[..path.find('#').unwrap_or(path.len())];
     if path.starts_with('/') { path.to_owned() } else { format!("/{path}") }
 }
 
-/// The host of a URL: a GET of its root.
+/// Returns a GET of the root of a URL's host.
 fn host(url: &str) -> Result<Target, PlanError> {
     let host = &url[..host_end(url)];
     if host.contains(OPENING) {
@@ -214,7 +212,7 @@ fn host(url: &str) -> Result<Target, PlanError> {
     Ok(Target::parse(host)?)
 }
 
-/// The one host of the command's URL, if there is one, and of all requests.
+/// The host of the command's URL, if it is not empty, and of all requests; an error if there are several.
 fn shared_by_all(url: &str, typed: &[RequestSpec]) -> Result<Target, PlanError> {
     let mut shared = if url.is_empty() { None } else { Some(host(url)?) };
     for request in typed.iter().filter(|request| !request.url.starts_with('/')) {
@@ -235,13 +233,13 @@ fn shared_by_all(url: &str, typed: &[RequestSpec]) -> Result<Target, PlanError> 
     Ok(shared.ok_or(HostError::None)?)
 }
 
-/// Scheme, host and port: what a connection is made to.
+/// Scheme, host and port: the endpoint that connections are made to.
 fn origin(target: &Target) -> String {
     let scheme = target.url.split_once("://").map_or("http", |(scheme, _)| scheme);
     format!("{scheme}://{}", target.authority()).to_ascii_lowercase()
 }
 
-/// The command's target, whose URL may be a template behind the host.
+/// The command's target; its URL may be a template after the host.
 pub(crate) fn target(url: &str) -> Result<Target, PlanError> {
     if Target::is_word(url) {
         return Err(TargetError::Word(url.to_owned()).into());
@@ -264,7 +262,8 @@ fn check(target: &Target, http2: bool) -> Result<(), TargetError> {
     Ok(target.request().encode(version).map(drop)?)
 }
 
-/// The groups, and for each request the index of its own. The names beyond the most share the last.
+/// The groups, and for each request the index of its group. If there are more names than [`MAX_GROUPS`], the last group
+/// collects the remaining ones.
 fn groups(typed: &[RequestSpec]) -> (Vec<RequestGroup>, Vec<u16>) {
     let mut known: HashMap<&str, usize> = HashMap::new();
     let mut names: Vec<&str> = Vec::new();
@@ -284,7 +283,7 @@ fn groups(typed: &[RequestSpec]) -> (Vec<RequestGroup>, Vec<u16>) {
     (groups, places.into_iter().map(|place| place.min(apart) as u16).collect())
 }
 
-/// Checks that the failed checks of a response fit into its bits.
+/// Checks that the failed checks of a response fit into their bits.
 pub(crate) fn check_number_of_checks(typed: &[String]) -> Result<(), PlanError> {
     match typed.len() {
         ..=MAX_CHECKS => Ok(()),
@@ -298,7 +297,7 @@ fn request_bytes(request: &MixedRequest, authority: &str) -> u64 {
     (head + fields.sum::<usize>() + request.body.len()) as u64
 }
 
-/// Checks that as many of the longest requests as a connection carries fit into what is kept for them.
+/// Checks that `depth` of the longest requests together take at most [`MAX_VOLUME_BYTES`].
 pub(crate) fn check_volume(requests: &[MixedRequest], authority: &str, depth: u16) -> Result<(), PlanError> {
     let longest = requests.iter().map(|request| request_bytes(request, authority)).max().unwrap_or(0);
     if longest.saturating_mul(depth.into()) <= MAX_VOLUME_BYTES {

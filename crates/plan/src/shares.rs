@@ -1,26 +1,26 @@
-//! How workers share one load: pure functions of their numbers and weights, so that each process computes its own part.
+//! How workers share one load: pure functions of their indices and weights, so that each process computes its own part.
 
 use std::cmp::Reverse;
 use std::num::NonZeroU16;
 
 use serde::{Deserialize, Serialize};
 
-/// The weight of a worker that can do as much as any.
+/// The weight of the workers with the highest ceiling.
 const MAX_WEIGHT: f64 = 1000.0;
-/// Boundaries between the workers are rounded from round to round by the multiples of the golden ratio, in 2^32nds: any
-/// number of successive rounds is close to the mean of all (Knuth, *The Art of Computer Programming*, volume 3, section 6.4).
+/// In each round, multiples of the golden ratio in 2^32nds decide how a boundary between workers is rounded: any number of
+/// successive rounds is close to the mean of all (Knuth, *The Art of Computer Programming*, volume 3, section 6.4).
 const GOLDEN: u32 = 0x9E37_79B9;
 
 /// One worker among those that make a load together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// This worker, from 0.
+    /// The index of this worker, from 0.
     pub index: u32,
-    /// How many workers there are.
+    /// The number of workers.
     pub of: u32,
 }
 
-/// Workers of one weight whose numbers follow each other. Each of a thousand agents is sent those of all: they are written as pairs.
+/// Consecutive workers of the same weight. Each of a thousand agents receives all groups, so a group is serialized as a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u32, NonZeroU16)", into = "(u32, NonZeroU16)")]
 struct Group {
@@ -46,7 +46,7 @@ impl Group {
     }
 }
 
-/// The weights of all workers that make a load together, in the order of their numbers. Parts of any whole add up to it.
+/// The weights of all workers that make a load together, in the order of their indices. The parts of any whole add up to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Shares {
@@ -54,14 +54,14 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// So many workers that can do the same.
+    /// Equal shares for this many workers.
     pub fn equal(workers: u32) -> Self {
         Self::by_ceiling(&[(workers, None)])
     }
 
-    /// The workers of generators, each with its number of workers and with the requests per second that one of them can make
-    /// at most. A worker weighs as much as it can make, in per mille of the highest. Where that is unknown it weighs as much as
-    /// the mean of the others.
+    /// The shares of the workers of `generators`: for each generator its number of workers and the most requests per second
+    /// that one of them can make. A worker's weight is its ceiling in per mille of the highest. A worker with an unknown
+    /// ceiling gets the mean of the others.
     pub fn by_ceiling(generators: &[(u32, Option<u64>)]) -> Self {
         let known =
             || generators.iter().filter_map(|(workers, ceiling)| Some((*workers, (*ceiling)? as f64)));
@@ -87,12 +87,12 @@ impl Shares {
         }
     }
 
-    /// How many workers there are.
+    /// The number of workers.
     pub fn workers(&self) -> u32 {
         self.groups.iter().fold(0, |sum, group| sum.saturating_add(group.workers))
     }
 
-    /// The weight of so many workers, from the first one on.
+    /// The total weight of the first `workers` workers.
     fn weight_of_first(&self, workers: u32) -> u64 {
         let mut left = workers;
         let weight = |group: &Group| {
@@ -103,24 +103,24 @@ impl Shares {
         self.groups.iter().map(weight).sum()
     }
 
-    /// What the worker of this number makes of the load.
+    /// The part of the load that the worker with this index makes.
     pub fn portion(&self, worker: u32) -> Portion {
         let (before, workers) = (self.weight_of_first(worker), self.workers());
         let own = self.weight_of_first(worker.saturating_add(1)) - before;
         match own {
-            // It is none of them.
+            // The index is not one of these workers.
             0 => Shard { index: worker, of: workers.max(1) }.into(),
             _ => Portion { worker, workers, before, own, all: self.weight_of_first(u32::MAX) },
         }
     }
 
-    /// The part of the load that workers make whose numbers follow each other, 0 to 1.
+    /// The part of the load, 0 to 1, that `workers` consecutive workers from `first` on make.
     pub fn ratio(&self, first: u32, workers: u32) -> f64 {
         let own = self.weight_of_first(first.saturating_add(workers)) - self.weight_of_first(first);
         own as f64 / self.weight_of_first(u32::MAX).max(1) as f64
     }
 
-    /// Of so many requests those of workers whose numbers follow each other.
+    /// The requests out of `whole` that `workers` consecutive workers from `first` on make.
     pub fn requests(&self, first: u32, workers: u32, whole: u64) -> u64 {
         let all = u128::from(self.weight_of_first(u32::MAX).max(1));
         let up_to = |workers| {
@@ -130,14 +130,14 @@ impl Shares {
         up_to(first.saturating_add(workers)) - up_to(first)
     }
 
-    /// Of so many connections those of the worker of this number: within one of its weight's part, unless that leaves a worker
+    /// The connections out of `whole` that this worker opens: within one of its weight's part, unless that leaves a worker
     /// without one. If there is one for each worker, each has one, and the others divide the rest. Remainders go to the workers
-    /// that miss most, of those that miss the same to the first.
+    /// that miss most, among equals to the first.
     pub fn part(&self, worker: u32, whole: u32) -> u32 {
         self.parts_before(worker.saturating_add(1), whole) - self.parts_before(worker, whole)
     }
 
-    /// Of so many connections those of the workers before this one.
+    /// The connections out of `whole` that all workers before this one open.
     pub fn parts_before(&self, worker: u32, whole: u32) -> u32 {
         let (mut before, mut first) = (0, 0);
         for (group, total) in self.groups.iter().zip(self.totals(whole)) {
@@ -149,7 +149,7 @@ impl Shares {
         before
     }
 
-    /// The parts of the groups, by the method of the largest remainder (Hamilton's).
+    /// The connections of each group, by the largest remainder method (Hamilton's method).
     fn totals(&self, whole: u32) -> Vec<u32> {
         let short = self.short_of_one(whole);
         let (left, weight) = self.left_to_others(whole, &short);
@@ -173,8 +173,8 @@ impl Shares {
         totals
     }
 
-    /// The groups whose workers would have less than one connection: a worker without one makes nothing, so these have one
-    /// each. That leaves less to the others, of which some may be short of one then.
+    /// Marks the groups whose workers would have less than one connection. A worker without one makes no load, so each of
+    /// these gets one. That leaves less for the others, which may then be short too.
     fn short_of_one(&self, whole: u32) -> Vec<bool> {
         let mut short = vec![false; self.groups.len()];
         while whole >= self.workers() {
@@ -190,7 +190,7 @@ impl Shares {
         short
     }
 
-    /// The connections that are left to the groups that are not short, and the weight of these.
+    /// The connections left for the groups that are not short, and the total weight of these groups.
     fn left_to_others(&self, whole: u32, short: &[bool]) -> (u64, u64) {
         let (mut left, mut weight) = (u64::from(whole), 0);
         for (group, short) in self.groups.iter().zip(short) {
@@ -203,36 +203,35 @@ impl Shares {
     }
 }
 
-/// What one worker makes of a load: its weight among those of all.
+/// The part of a load that one worker makes: its weight among those of all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Portion {
     worker: u32,
     workers: u32,
-    /// The weight of the workers before it.
+    /// The total weight of the workers before this one.
     before: u64,
     own: u64,
     all: u64,
 }
 
 impl From<Shard> for Portion {
-    /// The portion of one of several workers that can do the same.
+    /// The portion of one of several equal workers.
     fn from(Shard { index, of }: Shard) -> Self {
         Self { worker: index, workers: of, before: index.into(), own: 1, all: of.max(1).into() }
     }
 }
 
 impl Portion {
-    /// The number of the worker.
     pub(crate) fn worker(self) -> u32 {
         self.worker
     }
 
-    /// The whole, in portions of this size.
+    /// The whole load in multiples of this portion.
     pub(crate) fn whole(self) -> f64 {
         self.all as f64 / self.own as f64
     }
 
-    /// The numbers of the things that are this worker's, if all are dealt out one by one.
+    /// The numbers that this worker gets when numbers from 0 on are dealt out one by one to all workers.
     pub fn dealt(self) -> Dealt {
         let workers = u64::from(self.workers.max(1));
         let boundary = |weight: u64| {
@@ -245,12 +244,11 @@ impl Portion {
     }
 }
 
-/// The numbers of the things that one worker is dealt, from 0 on, without end.
+/// The numbers that one worker is dealt, from 0 on, without end.
 ///
-/// Things are dealt out in rounds of as many as there are workers, and each worker has places in a round that follow
-/// each other: one if all can do the same. Otherwise the boundary between two workers may lie within a place. Then it moves
-/// to one side or the other of it, in each round anew and so that it lies right on average. Both workers compute the same, so
-/// each number is dealt out once.
+/// A round has as many numbers as there are workers, and each worker has consecutive places in it: one if all workers are
+/// equal. Otherwise the boundary between two workers may lie within a place. It is then rounded down or up, anew in each
+/// round, so that it is right on average. Both workers compute the same boundary, so each number is dealt out once.
 #[derive(Debug, Clone)]
 pub struct Dealt {
     from: Boundary,
@@ -261,11 +259,11 @@ pub struct Dealt {
     end: u64,
 }
 
-/// Where the places of one worker in a round end and those of the next one begin.
+/// The boundary in a round between the places of one worker and those of the next.
 #[derive(Debug, Clone, Copy)]
 struct Boundary {
     place: u64,
-    /// It is one place further in rounds whose number, mixed, is less than this.
+    /// The boundary is one place further in rounds whose mixed number is less than this.
     until: u64,
 }
 

@@ -1,4 +1,4 @@
-//! A service level objective: limits of latency, of failures and of throughput.
+//! A service level objective: limits for latency, failures and throughput.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use crate::PlanError;
 
 /// The most limits of latency in one objective.
 const MAX_LIMITS: usize = 16;
-/// The least of [`Slo::settling_sec`]: connections are opened.
+/// The minimum of [`Slo::settling_sec`]: the time to open connections.
 pub(crate) const MIN_SETTLING_SEC: f64 = 1.0;
 
 /// A limit of one percentile of latency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatencyLimit {
-    /// Which percentile: above 0 and at most 100, which is the longest time.
+    /// The percentile: above 0 and at most 100. 100 is the longest time.
     pub percent: f64,
-    /// The highest value that it may have, in milliseconds.
+    /// The highest allowed value of the percentile, in milliseconds.
     pub limit_ms: f64,
 }
 
@@ -42,19 +42,19 @@ impl LatencyLimit {
     }
 }
 
-/// A service level objective: each part is optional, and what is not asked for is not judged.
+/// A service level objective. Each part is optional, and a part that is not given is not judged.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(try_from = "StoredSlo", into = "StoredSlo")]
 pub struct Slo {
-    /// Limits of latency by their percentile, the lowest first; no percentile has two.
+    /// Limits of latency, by rising percentile; no percentile has two.
     pub latency: Vec<LatencyLimit>,
-    /// Successful responses over all requests that ended are at least this ratio.
+    /// The lowest allowed ratio of successful responses over all requests that ended.
     pub success_ratio: Option<f64>,
-    /// The target serves at least this many requests per second.
+    /// The lowest allowed throughput, in requests per second.
     pub throughput_per_sec: Option<f64>,
 }
 
-/// An objective as JSON has it: each limit of latency under its own name, such as `p99_ms`.
+/// An objective in its JSON form: each limit of latency under its own name, such as `p99_ms`.
 #[derive(Serialize, Deserialize)]
 struct StoredSlo {
     success_ratio: Option<f64>,
@@ -94,7 +94,7 @@ impl TryFrom<StoredSlo> for Slo {
     }
 }
 
-/// The percentile of a name such as `p99.9` or `max`.
+/// Parses a name such as `p99.9` or `max` to its percentile.
 pub(crate) fn percent_of(name: &str) -> Option<f64> {
     if name == "max" {
         return Some(100.0);
@@ -104,7 +104,7 @@ pub(crate) fn percent_of(name: &str) -> Option<f64> {
 }
 
 impl Slo {
-    /// What `plimsoll URL` takes for conditions that are not given: p99 of 500 ms, 99.95 % success.
+    /// The defaults of `plimsoll URL` for conditions that are not given: p99 of 500 ms, 99.95 % success.
     pub fn reference() -> Self {
         Self {
             latency: vec![LatencyLimit::p99(500.0)],
@@ -116,12 +116,12 @@ impl Slo {
     /// The success ratio of [`Slo::reference`].
     pub const REFERENCE_SUCCESS: f64 = 0.9995;
 
-    /// True if nothing is asked for.
+    /// True if no condition is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The limit of this percentile, in milliseconds.
+    /// The limit of this percentile, in milliseconds; `None` if it has none.
     pub fn limit_ms(&self, percent: f64) -> Option<f64> {
         self.latency.iter().find(|limit| limit.percent == percent).map(|limit| limit.limit_ms)
     }
@@ -131,8 +131,8 @@ impl Slo {
         self.latency.last().copied()
     }
 
-    /// The limit of p99; without one that of the highest percentile which has one, the longest time last. A request within it counts
-    /// as answered well: limits of rarer ones are longer, and would say less.
+    /// The limit of p99; without one the limit of the highest percentile below 100, or else of the longest time. A request within
+    /// it counts as a good answer: limits of rarer percentiles are longer, and would say less.
     pub fn tail_limit(&self) -> Option<LatencyLimit> {
         let of = |is: fn(f64) -> bool| self.latency.iter().rfind(|limit| is(limit.percent)).copied();
         of(|percent| percent == 99.0)
@@ -140,18 +140,18 @@ impl Slo {
             .or_else(|| self.highest_limit())
     }
 
-    /// How long a load of arrivals says nothing of queues after it began, in seconds: until a response may take no longer, all that
-    /// fell due is under way. It is the limit of [`Slo::tail_limit`], 1 s at least.
+    /// The time after the start of an open-loop load that shows nothing about queues, in seconds: until the limit of
+    /// [`Slo::tail_limit`] has passed, all requests that fell due may be under way. At least 1 s.
     pub fn settling_sec(&self) -> f64 {
         self.tail_limit().map_or(0.0, |limit| limit.limit_ms / 1e3).max(MIN_SETTLING_SEC)
     }
 
-    /// The shortest limit of any percentile, in milliseconds.
+    /// The smallest limit over all percentiles, in milliseconds.
     pub fn shortest_limit_ms(&self) -> Option<f64> {
         self.latency.iter().map(|limit| limit.limit_ms).reduce(f64::min)
     }
 
-    /// This objective, with the parts that it leaves open taken from `other`; each percentile is a part.
+    /// This objective, with the parts that it leaves open taken from `other`; each percentile is one part.
     #[must_use]
     pub fn or(self, other: &Self) -> Self {
         let mut latency = self.latency;
@@ -171,7 +171,7 @@ impl Slo {
         .sorted()
     }
 
-    /// This objective; without any limit of latency, or of failures, with that of [`Slo::reference`].
+    /// This objective; [`Slo::reference`] gives the limit of latency if there is none, and likewise the success ratio.
     #[must_use]
     pub fn or_reference(self) -> Self {
         let Self { latency, success_ratio, .. } = Self::reference();
@@ -187,7 +187,7 @@ impl Slo {
         self
     }
 
-    /// Every part is within its range, and no percentile has two limits.
+    /// Checks that every part is within its range, and that no percentile has two limits.
     pub(crate) fn check(&self) -> Result<(), PlanError> {
         if let Some(ratio) = self.success_ratio
             && !(0.0..=1.0).contains(&ratio)

@@ -21,22 +21,22 @@ use crate::{
 pub enum LoadSpec {
     Single {
         connections: Option<u64>,
-        /// Offered rate over time, if the loop is open.
+        /// The offered rate over time of an open loop; `None` for a closed loop.
         profile: Option<RateProfile>,
         arrivals: ArrivalProcess,
-        /// How long the level is held; `None` takes the time of the profile's stages, or 10 s without any. With
-        /// `requests_max` it is held until that is reached.
+        /// How long the level is held. `None` takes the time of the profile's stages; without stages 10 s, or with
+        /// `requests_max` as long as the requests take.
         duration: Option<Duration>,
-        /// Requests after which the level ends, if given.
+        /// The number of requests after which the level ends.
         requests_max: Option<u64>,
     },
     /// A ladder of closed-loop levels.
     Ladder {
         /// The levels as typed; `None` doubles from 1.
         steps: Option<Vec<u64>>,
-        /// The longest time of one level; `None` takes an equal part of the budget, or 10 s without one.
+        /// The longest time of one level; `None` takes an equal part of the budget, or 10 s without a budget.
         step_limit: Option<Duration>,
-        /// The longest time of the whole.
+        /// The longest time of the whole ladder.
         budget: Option<Duration>,
     },
 }
@@ -44,11 +44,11 @@ pub enum LoadSpec {
 /// A plan as close to the flags as possible: nothing in it is checked yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanSpec {
-    /// The target's host and port if none is given.
+    /// `None` takes the target's host and port.
     pub name: Option<String>,
-    /// Empty if it is left to the requests of a file.
+    /// Empty if the requests of a file name the host.
     pub url: String,
-    /// GET if none is given, or POST if there is a body.
+    /// `None` takes GET, or POST if there is a body.
     pub method: Option<String>,
     /// As typed, `Name: value`.
     pub headers: Vec<String>,
@@ -57,9 +57,9 @@ pub struct PlanSpec {
     pub network: Network,
     pub transport: TransportSpec,
     pub load: LoadSpec,
-    /// The search for the highest rate within the conditions, after a ladder; its ratio is above 0 and below 1.
+    /// The search for the highest rate within the conditions, after a ladder.
     pub search: Option<RateSearchOrder>,
-    /// Overloads after that. If their rate is given, nothing else is loaded: neither ladder nor search.
+    /// The overloads after the search. If their rate is given, there is neither ladder nor search.
     pub overload: Option<OverloadSpec>,
     /// The share of requests that are to carry a trace id, above 0 and at most 1; `None` for none.
     pub trace: Option<f64>,
@@ -68,40 +68,40 @@ pub struct PlanSpec {
     pub workers: Option<u64>,
     pub timeout: Duration,
     pub connections_max: Option<u64>,
-    /// The most requests under way on one connection, if given.
+    /// The most requests under way on one connection.
     pub depth: Option<u64>,
     pub seed: u64,
     /// `None` takes the better one that works.
     pub driver: Option<DriverKind>,
     pub slo: Slo,
-    /// The user gave no condition, and a search takes those of [`Slo::reference`].
+    /// True if the user gave no condition, so that a search takes the conditions of [`Slo::reference`].
     pub slo_assumed: bool,
     pub hosts: Vec<PlanHost>,
     /// Headers whose values no document shows.
     pub redact: Vec<String>,
-    /// What the plan file calls its requests, if it names them.
+    /// The plan file's name for its requests.
     pub group: Option<String>,
 }
 
 type Result<T, E = PlanError> = std::result::Result<T, E>;
 
-/// More than any machine opens.
+/// More connections than any machine opens.
 const MAX_CONNECTIONS: u64 = 1_000_000;
-/// The ratio by which the ends of a search's interval may differ.
+/// The range of [`RateSearchOrder::tolerance`].
 const MIN_TOLERANCE: f64 = 0.001;
 const MAX_TOLERANCE: f64 = 0.5;
 /// More threads than any machine has processors for.
 pub const MAX_WORKERS: u64 = 1024;
 const MAX_DEPTH: u64 = 10_000;
-/// The most requests of one run: more than any sends in a year.
+/// The most requests of one run: more than any run sends in a year.
 const MAX_REQUESTS: u64 = 1_000_000_000_000_000;
 const DEFAULT_CONNECTIONS: u32 = 10;
 const DEFAULT_MAX_CONNECTIONS: u32 = 10_000;
 /// The highest step of a ladder that doubles until it stops by itself.
 const DEFAULT_MAX_DOUBLING: u32 = 16_384;
-/// The same of a ladder that a search follows, which has to come to its end in half of the time.
+/// The highest step of a doubling ladder before a search: the ladder has to finish in half of the time.
 const DEFAULT_MAX_BEFORE_SEARCH: u32 = 1024;
-/// The steps that a budget is meant to suffice for: a ladder that doubles from 1 to 16,384.
+/// The number of steps that a budget allows for: a ladder that doubles from 1 to 16,384 has this many.
 const STEPS_IN_BUDGET: u32 = 15;
 const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -126,7 +126,7 @@ fn time(what: &'static str, value: Duration, least_ms: u64) -> Result<Duration> 
     Err(PlanError::range(what, format!("{value:?}"), expected))
 }
 
-/// Every rate of a profile is within the limit, and some request falls due.
+/// Checks that every rate of a profile is within the limit, and that some request falls due.
 fn check_rates(profile: &RateProfile) -> Result<()> {
     let allowed = |rate: f64| (0.0..=MAX_RATE).contains(&rate);
     let all_allowed = profile.stages().iter().flat_map(Stage::rates).all(allowed);
@@ -137,7 +137,7 @@ fn check_rates(profile: &RateProfile) -> Result<()> {
     Err(PlanError::range("the rate", profile, format!("above 0 and at most {MAX_RATE} a second")))
 }
 
-/// How long a level is held: stages last as long as they say.
+/// The time for which a level is held; it must equal the time of the stages, if both are given.
 fn held(duration: Option<Duration>, stages: Option<Duration>, otherwise: Duration) -> Result<Duration> {
     if let (Some(duration), Some(stages)) = (duration, stages)
         && duration != stages
@@ -147,7 +147,7 @@ fn held(duration: Option<Duration>, stages: Option<Duration>, otherwise: Duratio
     time("the duration", duration.or(stages).unwrap_or(otherwise), 100)
 }
 
-/// A share that can be drawn, of requests that carry no such header already.
+/// Checks that the share of traced requests is within its range, and that no request has a `traceparent` header of its own.
 fn check_trace(plan: &Plan) -> Result<()> {
     let Some(share) = plan.trace else { return Ok(()) };
     if !(share > 0.0 && share <= 1.0) {
@@ -160,7 +160,7 @@ fn check_trace(plan: &Plan) -> Result<()> {
     }
 }
 
-/// What HTTP/1.1 requests say of their connection goes with how it is used.
+/// Checks that the Connection headers of HTTP/1.1 requests agree with keep-alive and depth.
 fn check_connections(plan: &Plan, depth: u16) -> Result<()> {
     if plan.http2 {
         return Ok(());
@@ -209,14 +209,15 @@ impl PlanSpec {
         }
     }
 
-    /// The conditions of a search: those that are given, and those of the reference for what they leave open.
+    /// Searches within the given conditions; [`Slo::reference`] fills in limits of latency and failures that are not given.
     pub fn search_within(&mut self, given: Slo) {
         self.slo_assumed = given.is_empty();
         self.slo = given.or_reference();
         self.timeout = self.timeout.max(OverloadSpec::least_patience(&self.slo));
     }
 
-    /// Makes this load and nothing after it. Where no condition was given, those of a search or an overload are left open again.
+    /// Makes this load and nothing after it. If the user gave no condition, the conditions assumed for a search or an overload
+    /// are removed.
     pub fn only(&mut self, load: LoadSpec) {
         (self.load, self.search) = (load, None);
         if self.overload.take().is_some() {
@@ -227,7 +228,7 @@ impl PlanSpec {
         }
     }
 
-    /// Headers, as typed, that take the place of those of their names.
+    /// Adds headers as typed; each replaces the plan's headers of the same name.
     pub fn lay_headers_over(&mut self, given: &[String]) {
         for header in given {
             let (name, value) = header.split_once(':').unwrap_or((header, ""));
@@ -237,15 +238,15 @@ impl PlanSpec {
             };
             let planned = self.headers.len();
             self.headers.retain(is_other);
-            // A plan says by this header that it keeps no connection.
+            // A plan turns keep-alive off with this header.
             let is_replaced = planned > self.headers.len() && name.trim().eq_ignore_ascii_case("Connection");
             self.network.keep_alive |= is_replaced && !asks_to_close(value.as_bytes());
         }
         self.headers.extend_from_slice(given);
     }
 
-    /// Conditions that count before those that the plan has. The timeout follows from them, so one that is typed has to be set after
-    /// this.
+    /// Sets conditions that take precedence over the plan's own. The timeout follows from them, so a timeout that the user gives
+    /// has to be set after this call.
     pub fn judge_by(&mut self, given: Slo) {
         self.slo_assumed &= given.is_empty();
         self.slo = given.or(&self.slo);
@@ -255,8 +256,8 @@ impl PlanSpec {
         };
     }
 
-    /// Overloads the target after the load. Conditions that the plan leaves open are those of the reference, users give up after a
-    /// few times the limit of latency, and a rate that is not given is searched for.
+    /// Overloads the target after the load. [`Slo::reference`] fills in limits of latency and failures that the plan leaves open,
+    /// requests time out after a few times the limit of latency, and a rate that is not given is searched for.
     pub fn overload_with(&mut self, overload: OverloadSpec) {
         self.slo_assumed |= self.slo.is_empty();
         self.slo = std::mem::take(&mut self.slo).or_reference();
@@ -340,7 +341,7 @@ impl PlanSpec {
         Ok(plan)
     }
 
-    /// Refuses the parts of a single request, for several requests have their own.
+    /// Refuses the method and the body of a single request, because several requests have their own.
     fn refuse_unsent(&self) -> Result<()> {
         let given = [("-m", self.method.is_some()), ("-b", self.body.is_some())];
         match given.into_iter().find(|(_, is_given)| *is_given) {
@@ -360,7 +361,7 @@ impl PlanSpec {
         })
     }
 
-    /// The headers as typed, and what the way to the target adds.
+    /// The headers as typed, and `Connection: close` without keep-alive.
     fn headers(&self) -> Result<Vec<(String, String)>> {
         let mut headers = self
             .headers
@@ -382,7 +383,7 @@ fn first_connections(load: &Load) -> u32 {
     }
 }
 
-/// `searched` is where a ladder ends that a search follows, if `connections_max` does not say it.
+/// `searched` is the highest step of a ladder before a search, unless `connections_max` gives one.
 fn freeze_load(
     load: LoadSpec,
     connections_max: Option<u32>,
@@ -396,7 +397,7 @@ fn freeze_load(
             let requests_max = requests_max.map(most).transpose()?;
             let connections = start(connections, connections_max, requests_max)?;
             let stages = profile.as_ref().and_then(RateProfile::duration);
-            // A number of requests takes the time that it takes.
+            // The time that a number of requests takes is not known.
             let otherwise = if requests_max.is_some() { MAX_TIME } else { DEFAULT_DURATION };
             let duration = held(duration, stages, otherwise)?;
             let level = match profile {
@@ -419,8 +420,8 @@ fn freeze_load(
     }
 }
 
-/// The connections a loop starts with: as many as were asked for, else the default as far as the most allows it.
-/// More connections than requests would stand idle, as if the generator were too slow.
+/// The connections that a loop starts with: `count`, or the default within the limits. More connections than requests would be
+/// idle, as if the generator were too slow.
 fn start(count: Option<u64>, connections_max: Option<u32>, requests_max: Option<u64>) -> Result<u32> {
     let requests = requests_max.map_or(u32::MAX, |count| u32::try_from(count).unwrap_or(u32::MAX));
     let most = connections_max.unwrap_or(u32::MAX);
@@ -436,7 +437,7 @@ fn start(count: Option<u64>, connections_max: Option<u32>, requests_max: Option<
     Err(PlanError::range("the number of connections", count, format!("at most {limit}, {why}")))
 }
 
-/// Steps keep the order in which they were asked for. None comes twice, for a step is one row of the table.
+/// Steps keep the order in which they are typed. Each occurs once, because a step is one row of the table.
 fn freeze_steps(typed: &[u64], connections_max: Option<u32>) -> Result<LadderSteps> {
     let steps = typed.iter().map(|count| connections(*count)).collect::<Result<Vec<_>>>()?;
     let most = connections_max.unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! What is requested, and of whom.
+//! The request, and the server it goes to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::address::{AddressError, check_address};
 
-/// The ports where a URL names none.
+/// The default ports of the schemes.
 const PORT_HTTP: u16 = 80;
 const PORT_HTTPS: u16 = 443;
-/// Stands in messages where it is not known which port is meant.
+/// The port in messages where the intended port is unknown.
 const EXAMPLE_PORT: u16 = 8080;
 
-/// What the host of a URL ends at.
+/// The characters that end the host of a URL.
 const HOST_ENDS: [char; 3] = ['/', '?', '#'];
 
 /// One request, and the server it goes to.
@@ -38,17 +38,17 @@ pub struct Target {
 pub enum TargetError {
     #[error("`{url}` is not a URL: {reason}; write it like http://127.0.0.1:8080/path")]
     Url { url: String, reason: String },
-    /// What is refused is not repeated: it may hold a password.
+    /// The URL is not repeated, because it may hold a password.
     #[error("the URL carries a user name; leave it out, and send credentials with -H 'Authorization: …'")]
     User,
     #[error("`{0}` URLs are not supported; use http:// or https://")]
     Scheme(String),
     #[error("`{0}` is a single word and no URL; for a host of that name write http://{0}/")]
     Word(String),
-    /// The system would take a number for an address: 8080 for 0.0.31.144.
+    /// A number as the host. The system would turn it into an address: 8080 into 0.0.31.144.
     #[error("`{number}` is a number and no host; a port? write http://127.0.0.1:{port}")]
     Number { number: String, port: u16 },
-    /// The system would fill in what is missing: 127.1 is 127.0.0.1.
+    /// An incomplete address. The system would fill it up: 127.1 is 127.0.0.1.
     #[error("`{0}` is no complete address; write all four numbers, as in http://127.0.0.1:8080")]
     Partial(String),
     #[error(transparent)]
@@ -62,25 +62,26 @@ pub enum TargetError {
 
 /// Splits `Name: value`.
 pub(crate) fn parse_header(text: &str) -> Result<(String, String), TargetError> {
-    // What is behind the name may be a password.
+    // The text after the name may be a password.
     let name_of = |text: &str| text.split(['=', ' ']).next().unwrap_or_default().to_owned();
     let (name, value) = text.split_once(':').ok_or_else(|| TargetError::Header(name_of(text)))?;
     Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// Where the host of a URL begins: behind the scheme, if it has one. A `://` in a path, query or fragment is none.
+/// The index at which the host of a URL begins: after the scheme, if there is one. A `://` in a path, query or fragment is
+/// not a scheme's.
 fn host_start(url: &str) -> usize {
     let scheme_end = url.find("://").filter(|at| !url[..*at].contains(HOST_ENDS));
     scheme_end.map_or(0, |at| at + "://".len())
 }
 
-/// Where the host of a URL ends: at the path, query or fragment. Nothing of a path alone is a host.
+/// The index at which the host of a URL ends: at the path, query or fragment. A path alone has no host.
 pub fn host_end(url: &str) -> usize {
     let start = host_start(url);
     url[start..].find(HOST_ENDS).map_or(url.len(), |end| start + end)
 }
 
-/// True for a number as addresses are written, `8080` or `0x1f90`.
+/// True for a number as in an address, `8080` or `0x1f90`.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     match digits {
@@ -89,14 +90,14 @@ fn is_number(text: &str) -> bool {
     }
 }
 
-/// The port that a number may have been meant for.
+/// Returns the port that a number may have been meant as.
 fn port_of(number: &str) -> Option<u16> {
     let hex = number.get(..2).filter(|sign| sign.eq_ignore_ascii_case("0x")).map(|_| &number[2..]);
     let port = hex.map_or_else(|| number.parse(), |hex| u16::from_str_radix(hex, 16));
     port.ok().filter(|port| *port > 0)
 }
 
-/// Refuses addresses that no load goes to, and numbers that the system would make one of.
+/// Refuses addresses that load may not go to, and numbers that the system would turn into an address.
 pub(crate) fn check_host(host: &str) -> Result<(), TargetError> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(check_address(address)?);
@@ -110,14 +111,14 @@ pub(crate) fn check_host(host: &str) -> Result<(), TargetError> {
 }
 
 impl Target {
-    /// A GET of `url`; without a scheme, `http://` is meant.
+    /// Returns a GET of `url`. A URL without a scheme gets `http://`.
     ///
     /// # Errors
-    /// When the URL cannot be read, has no host, carries a user name, or is neither `http` nor `https`; and when its host
-    /// is none that load can go to. A single word is taken for a host's name.
+    /// When the URL cannot be parsed, has no host, carries a user name, or is neither `http` nor `https`; and when load may not
+    /// go to its host. A single word is read as a host name.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
         let url = if host_start(url) > 0 { url.to_owned() } else { format!("http://{url}") };
-        // A password may have a slash or a space in it, which makes this no URL.
+        // A password may hold a slash or a space, so that the text does not parse as a URL.
         let error = |reason: &str| match url.contains('@') {
             true => TargetError::User,
             false => TargetError::Url { url: url.clone(), reason: reason.to_owned() },
@@ -151,7 +152,7 @@ impl Target {
         Ok(Self { url, host, port, path, method: "GET".to_owned(), headers: Vec::new(), body: Vec::new() })
     }
 
-    /// True for a text that is more likely a mistyped command than a host: one word, but `localhost`.
+    /// True for a text that is more likely a mistyped command than a host: a single word other than `localhost`.
     pub fn is_word(text: &str) -> bool {
         let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
         is_plain && !text.is_empty() && !is_number(text) && !text.eq_ignore_ascii_case("localhost")
@@ -162,14 +163,14 @@ impl Target {
         self.url.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
     }
 
-    /// `host` or `host:port`, as it stands in the Host header: the port only where it is not the scheme's own.
+    /// `host` or `host:port`, as in the Host header; without the port if it is the scheme's default.
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         let usual = if self.is_secure() { PORT_HTTPS } else { PORT_HTTP };
         if self.port == usual { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// The request, to be encoded; templates are taken for plain text.
+    /// The request before encoding; templates count as plain text.
     pub fn request(&self) -> Request<'_, &[u8]> {
         Request {
             method: &self.method,
@@ -185,7 +186,7 @@ impl Target {
     /// The complete request as it is sent over HTTP/1.1.
     ///
     /// # Errors
-    /// When the method, the path or a header cannot stand in a request.
+    /// When the method, the path or a header is not valid in a request.
     pub fn encode(&self) -> Result<Vec<u8>, TargetError> {
         Ok(self.request().encode(Version::Http1)?.to_bytes().0)
     }

@@ -1,4 +1,4 @@
-//! What is spoken over connections as typed: HTTP/1.1 or HTTP/2, with or without TLS.
+//! The protocol of connections as typed: HTTP/1.1 or HTTP/2, with or without TLS.
 
 use std::path::PathBuf;
 
@@ -11,25 +11,25 @@ use crate::Target;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TransportSpec {
     pub http2: bool,
-    /// Requests under way on each HTTP/2 connection, if given; that asks for HTTP/2 too.
+    /// Requests under way on each HTTP/2 connection; `Some` implies HTTP/2.
     pub streams: Option<u64>,
     /// For an `https` target.
     pub tls: TlsSpec,
 }
 
-/// How connections to an `https` target are encrypted. The plan names files and holds no secret of theirs.
+/// How connections to an `https` target are encrypted. The plan holds paths and no secrets from the files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TlsSpec {
-    /// A PEM file of the certificates to trust in place of the system's authorities.
+    /// A PEM file with the certificates to trust instead of the system's authorities.
     pub cacert: Option<PathBuf>,
-    /// A PEM file with the client's certificate, for servers that demand one.
+    /// A PEM file with the client's certificate, for servers that require one.
     pub cert: Option<PathBuf>,
-    /// A PEM file with the certificate's private key; the certificate's own file if none is given.
+    /// A PEM file with the certificate's private key; `None` if `cert` holds the key too.
     pub key: Option<PathBuf>,
-    /// Any certificate of the server is taken.
+    /// True if any certificate of the server is accepted.
     pub insecure: bool,
-    /// Whether connections resume the sessions of earlier ones.
+    /// True if connections resume the sessions of earlier ones.
     pub resumption: bool,
 }
 
@@ -40,26 +40,26 @@ impl Default for TlsSpec {
 }
 
 impl TlsSpec {
-    /// The files named, each with its option.
+    /// The files, each with its option.
     fn files(&self) -> [(&'static str, Option<&PathBuf>); 3] {
         [("--cacert", self.cacert.as_ref()), ("--cert", self.cert.as_ref()), ("--key", self.key.as_ref())]
     }
 
-    /// The first option that was given.
+    /// The first TLS option that was given.
     fn given(&self) -> Option<&'static str> {
         let files = self.files().map(|(option, path)| (option, path.is_some()));
         let switches = [("--insecure", self.insecure), ("--no-resumption", !self.resumption)];
         files.into_iter().chain(switches).find(|(_, given)| *given).map(|(option, _)| option)
     }
 
-    /// The first file whose name cannot be stored with the run, by its option.
+    /// The option of the first file whose path cannot be stored with the run.
     fn unstorable(&self) -> Option<&'static str> {
         let unstorable = |path: &PathBuf| path.to_str().is_none();
         self.files().into_iter().find(|(_, path)| path.is_some_and(unstorable)).map(|(option, _)| option)
     }
 }
 
-/// Protocols that do not go together.
+/// Protocol options that cannot be combined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransportError {
     #[error(
@@ -92,12 +92,11 @@ pub enum TransportError {
 }
 
 impl TransportSpec {
-    /// True if HTTP/2 is spoken.
     pub(crate) fn is_http2(&self) -> bool {
         self.http2 || self.streams.is_some()
     }
 
-    /// Checks that the parts fit together; gives TLS as it will be used, if it is.
+    /// Checks that the options can be combined, and returns the TLS settings; `None` for an `http` target.
     pub(crate) fn checked(
         &self,
         target: &Target,
@@ -117,8 +116,8 @@ impl TransportSpec {
     }
 }
 
-/// Checks what each HTTP/1.1 request says of its connection, given its headers: all close it where connections are not kept, and
-/// none does where several share one.
+/// Checks the Connection headers of HTTP/1.1 requests: without keep-alive every request asks to close, and none does if requests
+/// are pipelined.
 pub(crate) fn check_closing<'a>(
     requests: impl IntoIterator<Item = &'a [(String, String)]>,
     keep_alive: bool,

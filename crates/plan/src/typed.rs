@@ -1,8 +1,8 @@
-//! Texts that are typed, printed and stored in one form, and the parts that several of them have.
+//! Helpers for types that are typed, printed and stored as the same text.
 
 use http::Uri;
 
-/// Stores a type in the form in which it is typed.
+/// Implements the conversions that store a type as the text in which it is typed.
 macro_rules! stored_as_typed {
     ($($kind:ty),*) => {$(
         impl TryFrom<String> for $kind {
@@ -23,19 +23,19 @@ macro_rules! stored_as_typed {
 
 pub(crate) use stored_as_typed;
 
-/// A TCP port; an error for 0.
+/// Parses a TCP port; 0 is an error.
 pub(crate) fn port(text: &str) -> Result<u16, String> {
     let port = text.parse().ok().filter(|port| *port > 0);
     port.ok_or_else(|| format!("`{text}` is not a port"))
 }
 
-/// The number of a process; an error for 0.
+/// Parses a process id; 0 is an error.
 pub(crate) fn pid(text: &str) -> Result<u32, String> {
     let pid = text.parse().ok().filter(|pid| *pid > 0);
     pid.ok_or_else(|| format!("`{text}` is not the number of a process"))
 }
 
-/// The URL of a page that can be asked for; errors call it as `shown` says.
+/// Parses the URL of a page over HTTP; error messages refer to it as `shown`.
 pub(crate) fn page(url: &str, shown: &str) -> Result<Uri, String> {
     let uri: Uri = url.parse().map_err(|error| format!("{shown} is not a URL ({error})"))?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) {

@@ -1,4 +1,4 @@
-//! The forms of a profile in a run, each of which may be packed.
+//! The formats of a profile in a run, each of which may be compressed.
 
 use std::borrow::Cow;
 use std::io::{Read as _, Write as _};
@@ -10,16 +10,16 @@ use plimsoll_record::ProfileForm;
 
 use crate::{ProfileError, Stacks, perf, pprof};
 
-/// A profile of many seconds and threads has some megabytes.
+/// The maximum size of an uncompressed profile. Profiles of many seconds and threads have a few megabytes.
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 
-/// What each gzip stream begins with (RFC 1952, 2.3.1).
+/// The first bytes of a gzip stream (RFC 1952, 2.3.1).
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Reads a profile in the form in which a run keeps it.
+/// Parses a profile in one of the formats in which a run stores it.
 ///
 /// # Errors
-/// When it is damaged, not of this form, too large, or holds no CPU time.
+/// When it is damaged, has another format, is too large, or contains no CPU time.
 pub fn parse(form: ProfileForm, content: &[u8]) -> Result<Stacks, ProfileError> {
     let content = unpacked(content)?;
     match form {
@@ -28,7 +28,7 @@ pub fn parse(form: ProfileForm, content: &[u8]) -> Result<Stacks, ProfileError> 
     }
 }
 
-/// The content, unpacked if it is packed. pprof allows both.
+/// Returns the content, decompressed if necessary. pprof allows both.
 fn unpacked(content: &[u8]) -> Result<Cow<'_, [u8]>, ProfileError> {
     if !content.starts_with(&MAGIC) {
         return Ok(Cow::Borrowed(content));
@@ -41,10 +41,10 @@ fn unpacked(content: &[u8]) -> Result<Cow<'_, [u8]>, ProfileError> {
     Ok(Cow::Owned(bytes))
 }
 
-/// A text as gzip: stacks repeat each other, so that a tenth of it is left.
+/// Compresses a text with gzip, to about a tenth: stacks repeat each other.
 ///
 /// # Errors
-/// None in memory; the writer's interface has them.
+/// Writing to memory does not fail; the error is part of the writer's interface.
 pub fn pack(text: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(text)?;

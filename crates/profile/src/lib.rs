@@ -1,7 +1,7 @@
 //! CPU profiles as stacks of functions, and their cost per request.
 //!
-//! A profile is parsed from what a run keeps of it: the protobuf of pprof as the server sent it, or the text of `perf
-//! script`. Both become [`Stacks`], and every table and figure is made from these. Pure: no file, no clock.
+//! A profile is parsed from the recorded form: the protobuf of pprof as the server sent it, or the text of `perf script`. Both become
+//! [`Stacks`], from which all tables and figures are made. The crate is pure: it uses no file and no clock.
 
 mod form;
 mod per_request;
@@ -13,7 +13,7 @@ pub use form::{pack, parse};
 pub use per_request::{Change, Micros, PerRequest, difference};
 pub use stacks::{Cost, FunctionCost, MAX_FRAMES, Stacks};
 
-/// A profile that cannot be read.
+/// Why a profile cannot be parsed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
     #[error("the profile cannot be unpacked: {0}")]

@@ -1,4 +1,4 @@
-//! CPU time per request, and what two profiles differ in, function by function.
+//! CPU time per request, and the differences of two profiles, function by function.
 
 use std::collections::BTreeMap;
 
@@ -10,35 +10,35 @@ use crate::{Cost, Stacks};
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Micros {
     pub value: f64,
-    /// Half the width of the interval: what the number of samples leaves open.
+    /// Half the width of the interval, which reflects the number of samples.
     pub half: f64,
 }
 
 impl Micros {
-    /// The difference of two that are independent.
+    /// Returns the difference of two independent values.
     pub fn minus(self, other: Self) -> Self {
         Self { value: self.value - other.value, half: self.half.hypot(other.half) }
     }
 
-    /// False if zero is within the interval.
+    /// Whether the value is significant: zero is outside of its interval.
     pub fn is_certain(self) -> bool {
         self.value.abs() > self.half
     }
 }
 
-/// A profile of a load whose requests were counted.
+/// A profile of a load, with the number of its requests.
 #[derive(Debug, Clone, Copy)]
 pub struct PerRequest<'a> {
     pub stacks: &'a Stacks,
-    /// Requests that were served while it was taken; more than 0.
+    /// Requests that were served during the profile; more than 0.
     pub requests: f64,
 }
 
 impl PerRequest<'_> {
-    /// A cost per request.
+    /// Converts a cost to a cost per request.
     ///
-    /// Samples come at fixed amounts of CPU time, whatever runs then, so that their number n in one function varies as
-    /// counts do (Poisson): by √n. None at all may as well be one.
+    /// Samples are taken at fixed amounts of CPU time, whatever runs at that moment. So their number n in a function varies as counts do
+    /// (Poisson), by √n. A count of 0 is treated like 1.
     pub fn micros(&self, cost: Cost) -> Micros {
         let total = self.stacks.total();
         let sample_ns = total.cpu_ns as f64 / total.samples.max(1) as f64;
@@ -47,27 +47,27 @@ impl PerRequest<'_> {
         Micros { value: micros(cost.cpu_ns as f64), half: Z_95 * micros(deviation_ns) }
     }
 
-    /// All CPU time per request.
+    /// Returns the total CPU time per request.
     pub fn total(&self) -> Micros {
         self.micros(self.stacks.total())
     }
 }
 
-/// What a function costs in one profile and in the other, per request.
+/// The cost of a function per request in two profiles, A and B.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change<'a> {
     pub name: &'a str,
-    /// While it or what it called ran, in A.
+    /// The time in which the function or a function that it called ran, in A.
     pub cumulative_a: Micros,
-    /// The same in B.
+    /// The same time in B.
     pub cumulative_b: Micros,
-    /// A − B of that.
+    /// The difference A − B of the cumulative times.
     pub cumulative: Micros,
-    /// A − B of the time in which it ran itself.
+    /// The difference A − B of the times in which the function itself ran.
     pub flat: Micros,
 }
 
-/// Every function of either, the largest difference first, those that may be none after all others.
+/// Returns the change of every function in either profile, largest difference first. Insignificant differences come after all others.
 pub fn difference<'a>(a: &PerRequest<'a>, b: &PerRequest<'a>) -> Vec<Change<'a>> {
     let mut functions: BTreeMap<&str, [(Cost, Cost); 2]> = BTreeMap::new();
     for (side, profile) in [a, b].into_iter().enumerate() {

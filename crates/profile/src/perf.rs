@@ -1,9 +1,9 @@
-//! The text of `perf script -F period,ip,sym,dso`: for each sample its period in nanoseconds (of the event `cpu-clock`) in
-//! a line of its own, then its frames, the innermost first, and an empty line.
+//! Parser for the text of `perf script -F period,ip,sym,dso`: for each sample a line with its period in nanoseconds (of the event
+//! `cpu-clock`), then its frames, innermost first, and an empty line.
 
 use crate::{Cost, ProfileError, Stacks};
 
-/// How much of a wrong line is shown.
+/// The number of characters shown of an invalid line.
 const SHOWN_CHARS: usize = 80;
 
 pub(crate) fn parse(content: &[u8]) -> Result<Stacks, ProfileError> {
@@ -38,7 +38,7 @@ fn close(stacks: &mut Stacks, frames: &mut Vec<u32>, cost: Cost) {
     frames.clear();
 }
 
-/// The first line of a sample. Comments, which begin with `#`, and empty lines may stand between samples.
+/// Parses the first line of a sample. Comments, which begin with `#`, and empty lines may be between samples.
 fn opening(line: &str, index: usize) -> Result<Option<Cost>, ProfileError> {
     let line = line.trim();
     if line.is_empty() || line.starts_with('#') {
@@ -48,14 +48,14 @@ fn opening(line: &str, index: usize) -> Result<Option<Cost>, ProfileError> {
     Ok(Some(Cost { samples: 1, cpu_ns }))
 }
 
-/// The function in `  55d0c1 main.work (/usr/bin/api)`. Where there is no symbol, the file stands in for it; a symbol may
-/// hold spaces and brackets itself.
+/// Returns the function in a line such as `  55d0c1 main.work (/usr/bin/api)`; the file if there is no symbol. A symbol may itself contain
+/// spaces and parentheses.
 fn frame(line: &str) -> Option<String> {
     let line = line.trim();
     let (address, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     u64::from_str_radix(address, 16).ok()?;
     let rest = rest.trim();
-    // The file is in brackets at the end, and may be one in brackets itself: ([kernel.kallsyms]), (/tmp/a (deleted)).
+    // The file is in parentheses at the end, and may contain parentheses itself: ([kernel.kallsyms]), (/tmp/a (deleted)).
     let opens = rest.rfind(" (/").or_else(|| rest.rfind(" ([")).or_else(|| rest.rfind(" ("));
     let (symbol, file) = match (opens, rest.starts_with('(')) {
         (Some(at), _) => (&rest[..at], &rest[at + 1..]),

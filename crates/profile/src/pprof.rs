@@ -1,7 +1,7 @@
-//! The protobuf of pprof, as Go's `/debug/pprof/profile` and many other servers write it.
+//! Parser for the protobuf of pprof, as written by Go's `/debug/pprof/profile` and many other servers.
 //!
-//! The messages are those of <https://github.com/google/pprof/blob/main/proto/profile.proto>, with the fields that are
-//! needed here. Texts are kept as bytes: a name that is no UTF-8 is no reason to refuse the rest.
+//! The messages are those of <https://github.com/google/pprof/blob/main/proto/profile.proto>, with only the fields that are needed here.
+//! Texts are kept as bytes, so that a name that is not UTF-8 does not invalidate the rest.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -30,7 +30,7 @@ struct Profile {
     period: i64,
 }
 
-/// What one of the values of a sample is; both are numbers of texts.
+/// The type and unit of a value of samples, both as indexes into the table of texts.
 #[derive(Clone, Copy, PartialEq, Message)]
 struct ValueType {
     #[prost(int64, tag = "1")]
@@ -41,7 +41,7 @@ struct ValueType {
 
 #[derive(Clone, PartialEq, Message)]
 struct Sample {
-    /// The innermost first.
+    /// The locations of the stack, innermost first.
     #[prost(uint64, repeated, tag = "1")]
     location_id: Vec<u64>,
     #[prost(int64, repeated, tag = "2")]
@@ -54,7 +54,7 @@ struct Location {
     id: u64,
     #[prost(uint64, tag = "3")]
     address: u64,
-    /// More than one where functions were inlined; the innermost first.
+    /// The function of the location. There are several if functions were inlined; the innermost comes first.
     #[prost(message, repeated, tag = "4")]
     line: Vec<Line>,
 }
@@ -73,10 +73,10 @@ struct Function {
     name: i64,
 }
 
-/// Which of a sample's values is CPU time, and which counts samples.
+/// The columns of a sample's values that hold the CPU time and the number of samples.
 struct Columns {
     cpu: usize,
-    /// Nanoseconds of one unit of CPU time.
+    /// The number of nanoseconds in the unit of CPU time.
     cpu_unit_ns: u64,
     samples: Option<usize>,
     /// The CPU time between two samples, in nanoseconds; at least 1.
@@ -91,7 +91,7 @@ pub(crate) fn parse(content: &[u8]) -> Result<Stacks, ProfileError> {
     stacks.span = span_ns.map(Duration::from_nanos);
     let locations = profile.locations(&mut stacks)?;
     for sample in &profile.sample {
-        // Frames beyond these are not kept.
+        // Further frames are dropped.
         let mut frames = Vec::with_capacity(sample.location_id.len().min(MAX_FRAMES));
         for id in &sample.location_id {
             if frames.len() >= MAX_FRAMES {
@@ -131,14 +131,14 @@ impl Profile {
         Ok(Columns { cpu, cpu_unit_ns, samples, period_ns: self.period_ns(cpu_unit_ns)? })
     }
 
-    /// The CPU time between two samples, in its own unit, or in that of the samples where it has none.
+    /// Returns the CPU time between two samples, in nanoseconds. Without a unit of its own, it has that of the samples.
     fn period_ns(&self, cpu_unit_ns: u64) -> Result<u64, ProfileError> {
         let unit = self.period_type.map(|kind| self.text(kind.unit)).transpose()?;
         let unit_ns = unit.and_then(|unit| unit_ns(&unit)).unwrap_or(cpu_unit_ns);
         Ok(u64::try_from(self.period).unwrap_or_default().saturating_mul(unit_ns).max(1))
     }
 
-    /// The functions of each location, the innermost first.
+    /// Returns the functions of each location, innermost first.
     fn locations(&self, stacks: &mut Stacks) -> Result<HashMap<u64, Vec<u32>>, ProfileError> {
         let mut functions = HashMap::with_capacity(self.function.len());
         for function in &self.function {
@@ -159,7 +159,7 @@ impl Profile {
         Ok(locations)
     }
 
-    /// A profile that does not count its samples says after how much CPU time it takes one.
+    /// Returns the cost of a sample. If the profile does not count samples, the count follows from the period.
     fn cost(&self, sample: &Sample, columns: &Columns) -> Cost {
         let value = |column: usize| sample.value.get(column).and_then(|value| u64::try_from(*value).ok());
         let cpu_ns = value(columns.cpu).unwrap_or_default().saturating_mul(columns.cpu_unit_ns);
@@ -168,7 +168,7 @@ impl Profile {
     }
 }
 
-/// Nanoseconds of one of these units; `None` for what is no unit of time.
+/// Returns the number of nanoseconds in a unit; `None` if it is not a unit of time.
 fn unit_ns(unit: &str) -> Option<u64> {
     match unit {
         "nanoseconds" => Some(1),

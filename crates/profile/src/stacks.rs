@@ -1,23 +1,23 @@
-//! The stacks of a profile: which function called which, and their CPU time.
+//! The stacks of a profile, with their CPU time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
 use std::time::Duration;
 
-/// Frames of a stack that are kept, the innermost ones. Profilers keep fewer: Go 128, perf 127.
+/// The maximum of frames kept per stack, the innermost ones. Profilers keep fewer: Go 128, perf 127.
 pub const MAX_FRAMES: usize = 512;
 
-/// CPU time, and the samples it was found by.
+/// CPU time, and the number of samples that show it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Times that it was seen.
+    /// The number of samples.
     pub samples: u64,
-    /// CPU time that these stand for, in nanoseconds.
+    /// The CPU time of these samples, in nanoseconds.
     pub cpu_ns: u64,
 }
 
 impl AddAssign for Cost {
-    /// Sums saturate, because a profile may hold any numbers.
+    /// The sums saturate, because a profile may contain any numbers.
     fn add_assign(&mut self, other: Self) {
         self.samples = self.samples.saturating_add(other.samples);
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
@@ -28,32 +28,32 @@ impl AddAssign for Cost {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FunctionCost<'a> {
     pub name: &'a str,
-    /// While it ran itself.
+    /// The cost while the function itself ran.
     pub flat: Cost,
-    /// While it, or anything it called, ran; once for each sample, however often it is in the stack.
+    /// The cost while the function or a function that it called ran. Each sample counts once, however often the function is in its stack.
     pub cumulative: Cost,
 }
 
-/// A profile: each stack of functions that was seen, and what was spent in it.
+/// A profile: each stack of functions that was sampled, with its cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stacks {
     names: Vec<String>,
     numbers: HashMap<String, u32>,
-    /// Stacks from the outermost function to the innermost, by the functions' numbers.
+    /// Stacks from the outermost function to the innermost, as numbers of functions.
     stacks: BTreeMap<Vec<u32>, Cost>,
-    /// The time that the profile covers, if it says so.
+    /// The time that the profile covers; `None` if it does not say so.
     pub span: Option<Duration>,
 }
 
 impl Stacks {
-    /// All of it.
+    /// Returns the cost of all stacks together.
     pub fn total(&self) -> Cost {
         let mut total = Cost::default();
         self.stacks.values().for_each(|cost| total += *cost);
         total
     }
 
-    /// The functions, those with the most cumulative time first.
+    /// Returns the functions, in descending order of cumulative time.
     pub fn functions(&self) -> Vec<FunctionCost<'_>> {
         let mut costs = vec![(Cost::default(), Cost::default()); self.names.len()];
         for (stack, cost) in &self.stacks {
@@ -77,13 +77,13 @@ impl Stacks {
         functions
     }
 
-    /// Each stack, outermost function first.
+    /// Iterates over the stacks, each from the outermost function to the innermost.
     pub fn iter(&self) -> impl Iterator<Item = (Vec<&str>, Cost)> {
         let name = |number: &u32| self.names[*number as usize].as_str();
         self.stacks.iter().map(move |(stack, cost)| (stack.iter().map(name).collect(), *cost))
     }
 
-    /// The number of a function.
+    /// Returns the number of a function, which is assigned on first use.
     pub(crate) fn number(&mut self, name: &str) -> u32 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -94,7 +94,7 @@ impl Stacks {
         number
     }
 
-    /// Adds what was spent in a stack, given from its innermost function to its outermost.
+    /// Adds the cost of a stack, whose functions are given from the innermost to the outermost.
     pub(crate) fn add(&mut self, innermost_first: &[u32], cost: Cost) {
         let kept = &innermost_first[..innermost_first.len().min(MAX_FRAMES)];
         *self.stacks.entry(kept.iter().rev().copied().collect()).or_default() += cost;

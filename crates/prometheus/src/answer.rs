@@ -1,4 +1,4 @@
-//! Answers of the API (Prometheus, *HTTP API*), read into series.
+//! Parses answers of the API (Prometheus, *HTTP API*) into series.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,20 @@ use serde_json::Value;
 
 use crate::error::QueryError;
 
-/// Characters shown of an answer that is not understood.
+/// The number of characters shown of an answer that cannot be parsed.
 const SHOWN_CHARS: usize = 120;
 
 /// The labels of a series.
 pub(crate) type Labels = BTreeMap<String, String>;
 
-/// One series: its labels, and its samples as seconds since 1970 and value. A value that is no finite number is left out, as
-/// a gap is.
+/// One series: its labels, and its samples as seconds since 1970 and value. Values that are not finite are left out, like gaps.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LabelledSeries {
     pub(crate) labels: Labels,
     pub(crate) samples: Vec<(f64, f64)>,
 }
 
-/// What a query gives, with what the server says besides.
+/// The result of a query, with the server's warnings.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer<T> {
     pub(crate) content: T,
@@ -48,7 +47,7 @@ struct QueryData {
     result: Value,
 }
 
-/// A row of a matrix, or of a vector.
+/// A row of a matrix or of a vector.
 #[derive(Deserialize)]
 struct Row {
     #[serde(default)]
@@ -63,7 +62,7 @@ struct Row {
     histogram: Option<Value>,
 }
 
-/// The series of a query, whose text errors repeat. `place` is the server.
+/// Parses the series of a query. Errors contain the server's name `place` and the query.
 pub(crate) fn series(
     place: &str,
     query: &str,
@@ -84,7 +83,7 @@ pub(crate) fn series(
     Ok(Answer { content: rows.into_iter().map(read_row).collect(), warnings: envelope.warnings })
 }
 
-/// A list of names, such as the values of a label.
+/// Parses a list of names, such as the values of a label.
 pub(crate) fn names(
     place: &str,
     query: &str,
@@ -96,7 +95,7 @@ pub(crate) fn names(
     Ok(Answer { content, warnings: envelope.warnings })
 }
 
-/// The type of a metric by its metadata, such as `counter`; `None` where the server has none.
+/// Parses the type of a metric from its metadata, such as `counter`; `None` if the server has none.
 pub(crate) fn metric_type(
     place: &str,
     name: &str,
@@ -116,7 +115,7 @@ fn envelope(place: &str, query: &str, status: u16, body: &[u8]) -> Result<Envelo
             Err(QueryError::from_api(query, &envelope.error_type, envelope.error))
         }
         _ if matches!(status, 401 | 403) => Err(QueryError::Login { place: place.to_owned(), status }),
-        // A proxy that is asked too often, or that finds no server behind it, has a page of its own.
+        // A rate-limiting proxy, or one without a reachable server, answers with a page of its own.
         _ if matches!(status, 429 | 500 | 502..=504) => {
             Err(QueryError::Unavailable { said: format!("status {status} of {place}") })
         }

@@ -1,4 +1,4 @@
-//! A server of the API: its address, its login, and one query at a time.
+//! A client of the API: the server's address, its login, and one query at a time.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -19,12 +19,12 @@ use crate::proxy::{self, ProxyError};
 use crate::span::Span;
 use crate::tls::TlsConnector;
 
-/// The longest answer.
+/// The maximum size of an answer.
 const MAX_ANSWER_BYTES: u64 = 256 << 20;
-/// How long a server may take to show that it is there, at most.
+/// The maximum time for a check whether the server answers at all.
 const MAX_PROBE: Duration = Duration::from_secs(5);
 
-/// Why a server cannot be asked as it is named.
+/// Why a client cannot be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
     #[error("`{0}` is not the URL of a Prometheus server; write it like http://prometheus:9090")]
@@ -46,17 +46,17 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// True if what the user typed is wrong, and not a file.
+    /// Whether the user's input is wrong, as opposed to a file.
     pub fn is_mistake(&self) -> bool {
         matches!(self, Self::Url(_) | Self::Login | Self::Header(_) | Self::Secret(_) | Self::Proxy(_))
     }
 }
 
-/// A Prometheus server. No error says its login.
+/// A Prometheus server. Its errors never contain the login.
 #[derive(Debug)]
 pub struct Client {
     agent: Agent,
-    /// Without a slash at its end.
+    /// The URL without a login and without a slash at its end.
     base: String,
     /// The proxy in front of the server, without its login.
     proxy: Option<String>,
@@ -65,13 +65,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the server at `url`, which may hold a user and a password, with these headers, `NAME: VALUE` each, in every
-    /// request. The password, and the last word of a header, may be `env:NAME` or `file:PATH`. Over HTTPS the certificates in the
-    /// PEM file `cacert` are trusted, or the system's authorities without one. Each query may take `timeout`. Connections go
-    /// through the proxy of the environment, if it names one for this server.
+    /// Creates a client of the server at `url`, which may contain a user and a password. `headers`, `NAME: VALUE` each, are sent with every
+    /// request. The password, and the last word of a header, may be `env:NAME` or `file:PATH`. Over HTTPS the certificates in the PEM file
+    /// `cacert` are trusted, or without it the system's authorities. Each query may take `timeout`. Connections use the proxy that the
+    /// environment names for this server, if any.
     ///
     /// # Errors
-    /// When the URL, a header or the proxy is none, or a variable or a file cannot be read.
+    /// When the URL, a header or the proxy is invalid, or a variable or a file cannot be read.
     pub fn new(
         url: &str,
         headers: &[String],
@@ -81,7 +81,7 @@ impl Client {
         Self::in_environment(url, headers, cacert, timeout, &|name| std::env::var(name).ok())
     }
 
-    /// The same with the variables of an environment, by their names.
+    /// Creates a client with the environment variables that `variable` returns.
     fn in_environment(
         url: &str,
         headers: &[String],
@@ -103,12 +103,12 @@ impl Client {
         Ok(Self { agent, base, proxy: place, headers, timeout })
     }
 
-    /// The address without the login.
+    /// Returns the address without the login.
     pub fn place(&self) -> &str {
         &self.base
     }
 
-    /// The values of a query over a span, at most [`Span::MAX_POINTS`] of each series.
+    /// Returns the values of a query over a span, at most [`Span::MAX_POINTS`] per series.
     pub(crate) fn range(&self, query: &str, span: Span) -> Result<Answer<Vec<LabelledSeries>>, QueryError> {
         let (start, end, step) =
             (span.start_sec.to_string(), span.end_sec().to_string(), span.step_sec.to_string());
@@ -119,7 +119,7 @@ impl Client {
         answer::series(&self.base, query, status, &body)
     }
 
-    /// The values of a query at one instant.
+    /// Returns the values of a query at one instant.
     pub(crate) fn instant(
         &self,
         query: &str,
@@ -131,7 +131,7 @@ impl Client {
         answer::series(&self.base, query, status, &body)
     }
 
-    /// The names of metrics that match one of these selectors and have samples in the span.
+    /// Returns the names of metrics that match one of these selectors and have samples in the span.
     pub(crate) fn metric_names(
         &self,
         selectors: &[String],
@@ -145,13 +145,13 @@ impl Client {
         answer::names(&self.base, &selectors.join(" or "), status, &body)
     }
 
-    /// The type of a metric as its exporter states it, `counter` or `gauge`; `None` where the server does not know it.
+    /// Returns the type of a metric as its exporter declares it, `counter` or `gauge`; `None` if the server does not know it.
     pub(crate) fn metric_type(&self, name: &str) -> Result<Answer<Option<String>>, QueryError> {
         let (status, body) = self.get("metadata", &[("metric", name)], self.timeout)?;
         answer::metric_type(&self.base, name, status, &body)
     }
 
-    /// Asks for next to nothing, to see whether the server answers at all, whatever it says.
+    /// Sends a cheap request to check whether the server answers at all, whatever the answer is.
     ///
     /// # Errors
     /// [`QueryError::Unreachable`] when it does not.
@@ -169,7 +169,7 @@ impl Client {
         })
     }
 
-    /// A number of seconds: Prometheus refuses a duration with a fraction, such as `1.5s`.
+    /// Returns the timeout as a number of seconds: Prometheus rejects durations with a fraction, such as `1.5s`.
     fn timeout_text(&self) -> String {
         self.timeout.as_secs_f64().to_string()
     }
@@ -198,7 +198,7 @@ impl Client {
     }
 }
 
-/// The same agent, which trusts the certificates in a file in place of the system's authorities.
+/// Returns the agent, trusting the certificates in a file instead of the system's authorities.
 fn trusting(agent: &Agent, path: &Path) -> Result<Agent, ClientError> {
     let unread =
         |error: std::io::Error| ClientError::File { path: path.to_owned(), reason: error.to_string() };
@@ -210,7 +210,7 @@ fn trusting(agent: &Agent, path: &Path) -> Result<Agent, ClientError> {
     Ok(Agent::with_parts(agent.config().clone(), connector, DefaultResolver::default()))
 }
 
-/// The address, and the header of its login.
+/// Splits a URL into the address and the header of its login.
 fn address(url: &str) -> Result<(String, Option<(String, String)>), ClientError> {
     let (scheme, rest) = url.split_once("://").unwrap_or_default();
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -225,7 +225,7 @@ fn address(url: &str) -> Result<(String, Option<(String, String)>), ClientError>
     Ok((shown.trim_end_matches('/').to_owned(), login.map(authorization).transpose()?))
 }
 
-/// The header of a login, `user:password`.
+/// Returns the header for a login `user:password`.
 fn authorization(login: &str) -> Result<(String, String), ClientError> {
     let (user, password) = login.split_once(':').unwrap_or((login, ""));
     let user = decoded(user)?;
@@ -237,15 +237,15 @@ fn authorization(login: &str) -> Result<(String, String), ClientError> {
     Ok(("Authorization".to_owned(), format!("Basic {encoded}")))
 }
 
-/// A part of a login, in which special characters stand as `%XX`.
+/// Decodes a part of a login, in which special characters are written as `%XX`.
 fn decoded(text: &str) -> Result<String, ClientError> {
     let decoded = percent_decode_str(text).decode_utf8();
     decoded.map(Cow::into_owned).map_err(|_| ClientError::Login)
 }
 
-/// A header whose last word may say where a secret stands.
+/// Parses a header whose last word may name the place of a secret.
 fn header(text: &str) -> Result<(String, String), ClientError> {
-    // The value may be a secret, so that it is not repeated.
+    // The value may be a secret, so errors do not repeat it.
     let shown = || ClientError::Header(text.split(':').next().unwrap_or_default().to_owned());
     let (name, value) = text.split_once(':').ok_or_else(shown)?;
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);

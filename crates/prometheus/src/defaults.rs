@@ -1,12 +1,12 @@
-//! The metrics that are read without being named: those of node_exporter, cAdvisor, kube-state-metrics, and of the client
-//! libraries' own process metrics.
+//! The metrics that are read by default: those of node_exporter, cAdvisor and kube-state-metrics, and the process metrics of Prometheus's
+//! client libraries.
 //!
-//! In a query `$W` stands for the window of the rate, `$S` for a comma and the user's matchers, `$s` for the matchers alone, `$H`
-//! and `$h` for those of hosts, `$L` for those of the limits of kube-state-metrics.
+//! Placeholders in queries: `$W` is the window of the rate, `$S` a comma and the user's matchers, `$s` the matchers alone, `$H` and `$h`
+//! the same with the matchers for hosts, and `$L` those for limits from kube-state-metrics.
 //!
-//! One thing may have several rows: two jobs scrape one exporter, the kubelet has containers in `/metrics/cadvisor` and in
-//! `/metrics/resource`, minikube has each container twice, a container that began anew has an old row for five minutes. They are
-//! one value and not a sum: `max by` takes it. cAdvisor has a container's CPU as one row, or as one for each processor.
+//! One resource may have several rows: two jobs scrape the same exporter; the kubelet reports containers in `/metrics/cadvisor` and in
+//! `/metrics/resource`; minikube reports each container twice; a restarted container keeps its old row for five minutes. These rows are
+//! one value, not parts of a sum, so `max by` selects it. cAdvisor reports a container's CPU as one row, or as one for each processor.
 
 use plimsoll_analyze::{AmountUnit, ProductionKind};
 
@@ -16,7 +16,7 @@ use ProductionKind as Kind;
 
 use crate::matchers::Matchers;
 
-/// Where the capacity of a resource comes from.
+/// The origin of a resource's capacity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum CapacityOf {
     Known(f64),
@@ -24,26 +24,26 @@ pub(crate) enum CapacityOf {
     Nothing,
 }
 
-/// One kind of resource, and how it is asked for.
+/// One kind of resource, and how to query it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct DefaultResource {
     pub(crate) kind: ProductionKind,
     pub(crate) unit: AmountUnit,
-    /// It is asked for if this metric is there.
+    /// The kind is queried if this metric exists.
     pub(crate) metric: &'static str,
     pub(crate) usage: &'static str,
     pub(crate) capacity: CapacityOf,
-    /// The labels that say which of its kind it is.
+    /// The labels that identify the resource within its kind.
     pub(crate) of: &'static [&'static str],
-    /// The labels that say which instance.
+    /// The labels that identify the instance.
     pub(crate) instance: &'static [&'static str],
 }
 
-/// The metric of the number of replicas of deployments.
+/// The metric with the number of replicas of deployments.
 pub(crate) const REPLICAS: &str = "kube_deployment_spec_replicas";
 
-/// Interfaces that carry what another one carries too, or that never leave the host: those of tunnels, of virtual machines and
-/// of networks of containers. Podman and OpenShift name some by 15 hexadecimal digits.
+/// Excludes interfaces whose traffic another interface carries too, or never leaves the host: those of tunnels, virtual machines and
+/// container networks. Podman and OpenShift name some of them with 15 hexadecimal digits.
 macro_rules! outward {
     () => {
         concat!(
@@ -54,21 +54,21 @@ macro_rules! outward {
     };
 }
 
-/// The speed of an interface; one of 10 Mbit/s or less is what tunnels and virtual interfaces report without having any.
+/// The speed of an interface. 10 Mbit/s or less is ignored: tunnels and virtual interfaces report it without having a speed.
 macro_rules! speed {
     () => {
         "max by (instance, device) (node_network_speed_bytes{$h} > 1250000) * 8"
     };
 }
 
-/// The containers of pods, without the one that holds a pod's network.
+/// Selects the containers of pods, except the one that holds a pod's network.
 macro_rules! of_pods {
     () => {
         r#"container!="",container!="POD""#
     };
 }
 
-/// The containers of Docker, which have a name and no pod.
+/// Selects the containers of Docker, which have a name and no pod.
 macro_rules! of_docker {
     () => {
         r#"name!="",pod="",container="""#
@@ -76,7 +76,7 @@ macro_rules! of_docker {
 }
 
 const HOST: [&str; 1] = ["instance"];
-/// Pods of several clusters may have one name.
+/// Pods of different clusters may have the same name.
 const POD: (&[&str], &[&str]) = (&["namespace", "container"], &["cluster", "pod"]);
 const DOCKER: (&[&str], &[&str]) = (&["name"], &["instance"]);
 
@@ -100,9 +100,9 @@ const fn of_container(
     DefaultResource { kind, unit, metric, usage, capacity, of, instance }
 }
 
-/// Every kind, those of hosts first.
+/// All kinds, those of hosts first.
 pub(crate) const DEFAULTS: &[DefaultResource] = &[
-    // Time that other guests took is unavailable, so that it counts as used (docs/method.md, section 9).
+    // Time stolen by other guests is unavailable, so it counts as used (docs/method.md, section 9).
     of_host(
         Kind::HostCpu,
         Cores,
@@ -343,7 +343,7 @@ pub(crate) const DEFAULTS: &[DefaultResource] = &[
 ];
 
 impl DefaultResource {
-    /// True if node_exporter has it.
+    /// Whether node_exporter provides this kind.
     pub(crate) fn is_of_host(&self) -> bool {
         is_of_host(self.metric)
     }
@@ -353,7 +353,7 @@ fn is_of_host(metric: &str) -> bool {
     metric.starts_with("node_")
 }
 
-/// A query with the user's window and matchers in it.
+/// Returns a query with its placeholders replaced.
 pub(crate) fn filled(query: &str, window: &str, matchers: &Matchers) -> String {
     query
         .replace("$W", window)
@@ -364,7 +364,7 @@ pub(crate) fn filled(query: &str, window: &str, matchers: &Matchers) -> String {
         .replace("$L", &after_comma(&matchers.limits))
 }
 
-/// Selectors of all metrics that are asked for.
+/// Returns selectors of all metrics that may be queried.
 pub(crate) fn selectors(matchers: &Matchers) -> [String; 2] {
     let names = DEFAULTS.iter().map(|one| one.metric).chain([REPLICAS]);
     let (mut of_hosts, mut others): (Vec<&str>, Vec<&str>) = names.partition(|name| is_of_host(name));

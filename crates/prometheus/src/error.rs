@@ -1,11 +1,11 @@
-//! Why a query has no answer.
+//! Errors of queries.
 
 use std::io;
 use std::time::Duration;
 
 use plimsoll_units::duration_text;
 
-/// Why a query has no answer, and what to do.
+/// Why a query has no answer, with advice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QueryError {
     #[error("could not connect to {place} ({reason}); see that Prometheus runs and listens there")]
@@ -55,26 +55,26 @@ pub enum QueryError {
 }
 
 impl QueryError {
-    /// True if the query itself is wrong: it fails at any server and at any time.
+    /// Whether the query itself is wrong, so that it fails with any server and at any time.
     pub fn is_mistake(&self) -> bool {
         matches!(self, Self::Query { .. } | Self::Type { .. } | Self::Histograms { .. })
     }
 
-    /// True if no connection comes about, so that the server is not there for any query.
+    /// Whether no connection could be opened, so that the server is unreachable for any query.
     pub(crate) fn is_without_connection(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Proxy { .. } | Self::Certificate { .. })
     }
 
-    /// True if no later query will fare better.
+    /// Whether every later query would fail too.
     pub(crate) fn is_final(&self) -> bool {
         matches!(self, Self::Login { .. } | Self::NoApi { .. })
     }
 
-    /// What the API says with an error: its type, and its words (Prometheus, *HTTP API*, format overview).
+    /// Converts an error of the API: its type, and its message (Prometheus, *HTTP API*, format overview).
     pub(crate) fn from_api(query: &str, kind: &str, said: String) -> Self {
         let query = query.to_owned();
         let loads_too_much = said.contains("too many samples") || said.contains("resolution of");
-        // Mimir, Cortex and Thanos give what their storage says as an error of execution.
+        // Mimir, Cortex and Thanos report errors of their storage as errors of execution.
         let is_of_storage = said.contains("expanding series") || said.contains("rpc error");
         match kind {
             "timeout" | "canceled" => Self::TooMuch { query, said },
@@ -87,7 +87,7 @@ impl QueryError {
         }
     }
 
-    /// What the HTTP client says, which asks through a proxy or without one.
+    /// Converts an error of the HTTP client, with or without a proxy.
     pub(crate) fn from_http(place: &str, proxy: Option<&str>, timeout: Duration, error: ureq::Error) -> Self {
         let place = place.to_owned();
         let unreachable = |place, reason: &dyn std::fmt::Display| {
@@ -118,17 +118,17 @@ impl QueryError {
     }
 }
 
-/// True if an error speaks of a limit, such as `the query exceeded the maximum number of series (limit: 5000)`. Names of metrics, which
-/// an error may quote, are other words: `container_spec_memory_limit_bytes`.
+/// Whether a message mentions a limit, such as `the query exceeded the maximum number of series (limit: 5000)`. Words within names of
+/// metrics, which a message may quote, do not count: `container_spec_memory_limit_bytes`.
 fn names_limit(said: &str) -> bool {
     let is_part_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == ':';
     let words = said.split(|letter| !is_part_of_name(letter));
-    // `limit:` is the word with a colon behind it.
+    // `limit:` is the word followed by a colon.
     let mut words = words.map(|word| word.trim_end_matches(':').to_ascii_lowercase());
     words.any(|word| matches!(word.as_str(), "limit" | "limits" | "exceed" | "exceeds" | "exceeded"))
 }
 
-/// True if TLS refuses the certificate of the server.
+/// Whether TLS rejected the server's certificate.
 fn is_certificate(error: &io::Error) -> bool {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     matches!(inner, Some(rustls::Error::InvalidCertificate(_)))

@@ -1,8 +1,8 @@
-//! Series of production from the HTTP API of a Prometheus server.
+//! Reads time series of production from the HTTP API of a Prometheus server.
 //!
-//! [`read`] asks for the rate of requests, finds out which metrics of node_exporter, cAdvisor and kube-state-metrics are
-//! there, and reads the use and the capacity of each resource at the same instants. Queries go one after another. What could
-//! not be read is reported and left out; a gap is missing and never zero.
+//! [`read`] queries the rate of requests, finds out which metrics of node_exporter, cAdvisor and kube-state-metrics exist, and reads the
+//! use and the capacity of each resource at the same instants. Queries run one after another. Data that cannot be read is reported and
+//! left out; a gap is missing data and never zero.
 
 mod answer;
 mod client;

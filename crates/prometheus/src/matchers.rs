@@ -1,29 +1,28 @@
-//! The user's matchers, for each exporter those that its rows can meet.
+//! The user's label matchers, reduced for each exporter to those that its rows can match.
 
 use crate::promql::{label, matchers};
 
-/// Labels of containers. Rows of node_exporter have those of the exporter's own pod, if any.
+/// Labels of containers. In rows of node_exporter, these labels describe the exporter's own pod, if any.
 const OF_CONTAINERS: [&str; 6] = ["namespace", "pod", "container", "name", "image", "id"];
-/// Labels of containers that kube-state-metrics does not give, and labels of what is scraped, which are its own.
+/// Labels that rows of kube-state-metrics lack, or in which they describe the scraped exporter itself.
 const NOT_OF_LIMITS: [&str; 8] =
     ["name", "image", "id", "instance", "job", "service", "endpoint", "metrics_path"];
 
-/// Matchers with commas between them, without braces; empty where there are none.
+/// Matchers separated by commas, without braces; empty if there are none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Matchers {
-    /// All of them, for containers, processes and deployments.
+    /// All matchers, for containers, processes and deployments.
     pub(crate) all: String,
-    /// Those for hosts.
+    /// The matchers for hosts.
     pub(crate) hosts: String,
-    /// Those that are left out for hosts.
+    /// The matchers that are left out for hosts.
     pub(crate) not_of_hosts: String,
-    /// Those for the limits that kube-state-metrics knows. They are assigned to containers by name, so that fewer matchers
-    /// change no answer.
+    /// The matchers for limits from kube-state-metrics. Limits are assigned to containers by name, so fewer matchers do not change results.
     pub(crate) limits: String,
 }
 
 impl Matchers {
-    /// Reads a selector, with or without braces.
+    /// Parses a selector, with or without braces.
     pub(crate) fn new(selector: &str) -> Self {
         let all = matchers(selector);
         let those = |is_kept: &dyn Fn(&str) -> bool| {

@@ -1,5 +1,4 @@
-//! The little of PromQL that is read here: the window of a rate, the metrics that a query takes as they are, and matchers of
-//! labels.
+//! Partial parsing of PromQL: the window of a rate, the metrics that a query uses without a rate, and label matchers.
 
 /// Units of PromQL's durations, longest names first (Prometheus, *Querying basics*, float literals and time durations).
 const UNITS: [(&str, f64); 7] = [
@@ -11,8 +10,8 @@ const UNITS: [(&str, f64); 7] = [
     ("w", 604_800.0),
     ("y", 31_536_000.0),
 ];
-/// Functions and aggregations whose result is no counter, whatever they are given. Those of changes have these words in their
-/// names: `rate`, `increase`, `delta`.
+/// Functions and aggregations whose result is never a counter, whatever their argument. Names of functions of change contain these
+/// words: `rate`, `increase`, `delta`.
 const CHANGE_WORDS: [&str; 3] = ["rate", "increase", "delta"];
 const NOT_OF_VALUES: [&str; 11] = [
     "deriv",
@@ -27,14 +26,14 @@ const NOT_OF_VALUES: [&str; 11] = [
     "group",
     "timestamp",
 ];
-/// Functions of the last two samples of a window.
+/// Functions of only the last two samples of a window.
 const MOMENTARY: [&str; 2] = ["irate", "idelta"];
-/// Words in front of a list of labels.
+/// Keywords that precede a list of labels.
 const OF_LABELS: [&str; 6] = ["by", "without", "on", "ignoring", "group_left", "group_right"];
-/// Words that are neither metric nor function.
+/// Words that are neither metrics nor functions.
 const OTHER_WORDS: [&str; 11] =
     ["and", "or", "unless", "atan2", "bool", "offset", "start", "end", "inf", "nan", "keep_metric_names"];
-/// Aggregations, whose labels may stand between the name and the bracket.
+/// Aggregations, whose labels may be between the name and the parenthesis.
 const AGGREGATIONS: [&str; 13] = [
     "sum",
     "avg",
@@ -51,8 +50,8 @@ const AGGREGATIONS: [&str; 13] = [
     "count_values",
 ];
 
-/// The first window of a query, `[5m]`, in PromQL and in seconds. Without one it is that of the first recording rule with a
-/// window at the end of its name, as `job:requests:rate5m`; `None` without either.
+/// Returns the first window of a query, `[5m]`, in PromQL and in seconds. Without one, returns the window in the name of the
+/// first recording rule that ends with one, such as `job:requests:rate5m`; `None` without either.
 pub(crate) fn window(query: &str) -> Option<(String, f64)> {
     let code = without_text(query);
     let Some((_, after)) = code.split_once('[') else {
@@ -63,7 +62,7 @@ pub(crate) fn window(query: &str) -> Option<(String, f64)> {
     Some((text.to_owned(), seconds(text)?))
 }
 
-/// The window at the end of a name, behind the word `rate`.
+/// Returns the window at the end of a rule's name, after the word `rate`.
 fn window_of_rule(name: &str) -> Option<(String, f64)> {
     let (before, text) = name.rsplit_once("rate")?;
     let is_word = before.is_empty() || before.ends_with(['_', ':']);
@@ -72,14 +71,14 @@ fn window_of_rule(name: &str) -> Option<(String, f64)> {
     Some((text.to_owned(), seconds))
 }
 
-/// The function of a query that takes the last two samples of a window and no mean over it; `None` without one.
+/// Returns the function of a query that uses only the last two samples of a window instead of averaging over it; `None` without one.
 pub(crate) fn momentary(query: &str) -> Option<&'static str> {
     let code = without_text(query);
     let mut called = code.match_indices('(').map(|(at, _)| last_word(&code[..at]));
     called.find_map(|word| MOMENTARY.into_iter().find(|function| *function == word))
 }
 
-/// A duration such as `1h30m`, or a number of seconds.
+/// Parses a duration such as `1h30m`, or a number of seconds.
 fn seconds(text: &str) -> Option<f64> {
     if let Ok(number) = text.parse::<f64>() {
         return (number.is_finite() && number > 0.0).then_some(number);
@@ -96,8 +95,8 @@ fn seconds(text: &str) -> Option<f64> {
     (sum > 0.0).then_some(sum)
 }
 
-/// The query with a space for each character of string literals and comments. Literals are in `"`, `'` or backticks; a
-/// backslash escapes the next character in the first two (Prometheus, *Querying basics*, string literals).
+/// Replaces each character of string literals and comments by a space. Literals are in `"`, `'` or backticks; in the first two, a backslash
+/// escapes the next character (Prometheus, *Querying basics*, string literals).
 fn without_text(query: &str) -> String {
     let mut code = String::with_capacity(query.len());
     let mut letters = query.chars();
@@ -126,7 +125,7 @@ fn without_text(query: &str) -> String {
     code
 }
 
-/// The matchers of a selector, with or without braces.
+/// Splits a selector, with or without braces, into its matchers.
 pub(crate) fn matchers(selector: &str) -> Vec<&str> {
     let list = selector.trim().trim_start_matches('{').trim_end_matches('}');
     let code = without_text(list);
@@ -141,22 +140,22 @@ pub(crate) fn matchers(selector: &str) -> Vec<&str> {
     found
 }
 
-/// The label of a matcher.
+/// Returns the label of a matcher.
 pub(crate) fn label(matcher: &str) -> &str {
     matcher.split(['=', '!']).next().unwrap_or_default().trim()
 }
 
-/// True if a function of changes, such as `rate()`, is in the query.
+/// Whether the query contains a function of change, such as `rate()`.
 pub(crate) fn has_changes(query: &str) -> bool {
     let code = without_text(query);
     code.split('(').any(|before| is_change(last_word(before)))
 }
 
-/// The metrics whose values a query takes as they are: those in no function of changes, and in none that counts series.
+/// Returns the metrics that a query uses as raw values: outside of functions of change and of functions that count series.
 pub(crate) fn raw_metrics(query: &str) -> Vec<String> {
     let code = without_text(query);
     let mut found: Vec<String> = Vec::new();
-    // For each open bracket, whether a function of changes holds there.
+    // For each open parenthesis, whether a function of change applies inside it.
     let mut covers: Vec<bool> = Vec::new();
     let (mut function, mut rest) = (None, code.as_str());
     while let Some(letter) = rest.chars().next() {
@@ -202,18 +201,18 @@ fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || matches!(letter, '_' | ':')
 }
 
-/// The name or number at the beginning; empty if none is there.
+/// Returns the name or number at the beginning; empty if there is none.
 fn word_at(code: &str) -> &str {
     &code[..code.find(|letter| !is_of_word(letter)).unwrap_or(code.len())]
 }
 
-/// The name at the end, with blanks behind it.
+/// Returns the name at the end, ignoring trailing spaces.
 fn last_word(code: &str) -> &str {
     let code = code.trim_end();
     code.rsplit(|letter| !is_of_word(letter)).next().unwrap_or_default()
 }
 
-/// What follows the first such bracket.
+/// Returns the text after the first such bracket.
 fn behind(code: &str, bracket: char) -> &str {
     code.split_once(bracket).map_or("", |(_, rest)| rest)
 }

@@ -1,12 +1,12 @@
-//! The HTTP proxy in front of a server, from the variables that other programs read too: `HTTPS_PROXY`, `HTTP_PROXY` and
-//! `NO_PROXY`, in capitals or not.
+//! The HTTP proxy in front of a server, from the usual environment variables: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, in upper or lower
+//! case.
 
 use std::net::IpAddr;
 
 use ureq::http::Uri;
 use ureq::{Proxy, ProxyProtocol};
 
-/// The proxy of the environment is none. The value may hold a password, so that it is not repeated.
+/// The error for an invalid proxy in the environment. The value may contain a password, so it is not repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the variable {variable} is not the URL of an HTTP proxy; write it like http://proxy:3128, or name the server in NO_PROXY"
@@ -15,10 +15,10 @@ pub struct ProxyError {
     variable: &'static str,
 }
 
-/// The proxy for the server at `url`; `None` if it is reached without. Addresses of this machine always are.
+/// Returns the proxy for the server at `url`; `None` for a direct connection. Connections to this machine are always direct.
 ///
 /// # Errors
-/// When a variable names a proxy that is none, or one of another protocol than HTTP.
+/// When a variable names an invalid proxy, or one of another protocol than HTTP.
 pub(crate) fn from_environment(
     url: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -40,13 +40,13 @@ pub(crate) fn from_environment(
     proxy.filter(is_http).map(Some).ok_or(ProxyError { variable: name })
 }
 
-/// The address of a proxy, without its login.
+/// Returns the address of a proxy, without its login.
 pub(crate) fn place(proxy: &Proxy) -> String {
     let scheme = if proxy.protocol() == ProxyProtocol::Https { "https" } else { "http" };
     format!("{scheme}://{}:{}", proxy.host(), proxy.port())
 }
 
-/// True for an address of this machine, and for a server that the list of exceptions names.
+/// Whether a server is reached directly: its address is of this machine, or the list of exceptions names it.
 fn is_direct(uri: &Uri, exceptions: &str) -> bool {
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_lowercase();
     let address = host.parse::<IpAddr>().ok();
@@ -57,8 +57,8 @@ fn is_direct(uri: &Uri, exceptions: &str) -> bool {
         || exceptions.split(',').any(|entry| names(entry.trim(), &host, address, port))
 }
 
-/// True if an exception names a host: `*`, a network such as `10.0.0.0/8`, or a name, which stands for those below it too. A
-/// name and an address may have a port.
+/// Whether an exception matches a host. An exception is `*`, a network such as `10.0.0.0/8`, or a name, which also matches its
+/// subdomains. A name and an address may have a port.
 fn names(entry: &str, host: &str, address: Option<IpAddr>, port: u16) -> bool {
     if let (Some((network, bits)), Some(address)) = (entry.split_once('/'), address) {
         let network = network.parse().ok().zip(bits.parse().ok());
@@ -75,7 +75,7 @@ fn names(entry: &str, host: &str, address: Option<IpAddr>, port: u16) -> bool {
     is_named && of_port.is_none_or(|of_port| of_port == port)
 }
 
-/// True if an address begins with these bits of a network.
+/// Whether an address begins with this many bits of a network.
 fn is_in(address: IpAddr, network: IpAddr, bits: u32) -> bool {
     let same = |leading_equal: u32, all: u32| bits <= all && leading_equal >= bits;
     match (address, network) {

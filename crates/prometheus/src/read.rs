@@ -1,4 +1,4 @@
-//! The order of the queries, and what is kept of their answers.
+//! Runs the queries in order, and converts their answers.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,21 +14,21 @@ use crate::matchers::Matchers;
 use crate::promql::{has_changes, momentary, raw_metrics, window};
 use crate::span::{Span, SpanError};
 
-/// The window where the query of the rate has none, as that of a recording rule.
+/// The window if the query of the rate has none, as with a recording rule.
 const USUAL_WINDOW: (&str, f64) = ("5m", 300.0);
-/// After so many parts in a row that failed, the rest of a query is not asked for.
+/// After this many failed parts in a row, the remaining parts of a query are skipped.
 const MAX_FAILED_PARTS: usize = 2;
-/// Fewer values of a rate may rise by chance.
+/// With fewer values, a rate may rise throughout by chance.
 const MIN_COUNTER_VALUES: usize = 20;
-/// What has the name of a counter is one if it rises in this share of the steps: some gauges have such names, too.
+/// A metric named like a counter is taken for one if it rises in this ratio of steps, because some gauges have such names too.
 const NAMED_COUNTER_RISES: f64 = 0.25;
-/// What is above this is no capacity but the lack of one: cgroup v1 writes 2⁶³ where no limit is.
+/// A larger capacity means that there is no limit: cgroup v1 then writes 2⁶³.
 const MAX_CAPACITY: f64 = 1e18;
-/// An interface that carried this many times its speed reports one that it does not have. `rate()` alone may be a little above the
-/// truth, as it extrapolates to the ends of its window.
+/// An interface that carried more than this multiple of its speed reports a false speed. `rate()` itself may be slightly too
+/// high, because it extrapolates to the ends of its window.
 const MAX_OF_SPEED: f64 = 1.2;
 
-/// A resource of the user's own.
+/// A resource that the user defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnResource {
     pub name: String,
@@ -36,20 +36,20 @@ pub struct OwnResource {
     pub query: String,
 }
 
-/// What is asked of a server.
+/// What to read from a server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Requests per second, in PromQL; one series.
     pub rate: String,
-    /// Matchers of labels, which the default resources have to meet; may be empty.
+    /// Label matchers for the default resources; may be empty.
     pub selector: String,
     pub own: Vec<OwnResource>,
-    /// False: only the user's own resources.
+    /// Whether to read the default resources, or only those that the user defines.
     pub defaults: bool,
-    /// In seconds since 1970 (UTC).
+    /// Beginning and end of the period, in seconds since 1970 (UTC).
     pub from_sec: f64,
     pub to_sec: f64,
-    /// `None`: as [`Span::new`] chooses.
+    /// The distance of instants; `None` to let [`Span::new`] choose.
     pub step_sec: Option<f64>,
 }
 
@@ -80,7 +80,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// True if what the user typed is wrong.
+    /// Whether the user's input is wrong.
     pub fn is_mistake(&self) -> bool {
         match self {
             Self::Query(error) => error.is_mistake(),
@@ -94,7 +94,7 @@ impl ReadError {
     }
 }
 
-/// What was not read as asked for, or is to be known besides.
+/// Something that was not read as requested, or that the user should know.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ReadingNote {
     #[error("{what} is not read: {why}")]
@@ -130,17 +130,17 @@ pub enum ReadingNote {
     Replicas(String),
 }
 
-/// Everything that was read.
+/// All data that was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     pub series: ProductionSeries,
     pub notes: Vec<ReadingNote>,
-    /// How many queries it took.
+    /// The number of queries.
     pub queries: usize,
 }
 
 impl Reading {
-    /// Of the kinds that are read without being named, those of which nothing was read, or a part could not be.
+    /// Returns the default kinds of resources of which nothing was read, or a part could not be read.
     pub fn lacking_kinds(&self) -> Vec<ProductionKind> {
         let resources = &self.series.resources;
         let is_there = |kind: ProductionKind| resources.iter().any(|resource| resource.kind == kind);
@@ -149,12 +149,11 @@ impl Reading {
     }
 }
 
-/// Reads the rate and the use of resources. `progress` is called before each query, with what is asked for.
+/// Reads the rate and the use of resources. `progress` is called before each query with a description of it.
 ///
 /// # Errors
-/// When the rate cannot be read, the query of a resource of the user's own is wrong or a raw counter, or the server is not there or
-/// answers no more.
-/// Anything else that cannot be read is a note.
+/// When the rate cannot be read, the query of a user-defined resource is wrong or a raw counter, or the server is unreachable or
+/// stops answering. Any other failure becomes a note.
 pub fn read(
     client: &Client,
     question: &Question,
@@ -198,14 +197,14 @@ struct Reader<'a> {
     progress: &'a mut dyn FnMut(&str),
     notes: Vec<ReadingNote>,
     queries: usize,
-    /// True since the server answered a query.
+    /// Whether the server has answered a query.
     is_answering: bool,
 }
 
-/// What became of one query; the outer error says that the server is not there for any other.
+/// The result of one query. The outer error means that the server is unreachable for any query.
 type Asked<T> = Result<Result<T, QueryError>, QueryError>;
 
-/// What there is of a resource, by the values of the labels of its instances.
+/// The capacities of a resource, by the values of the labels of its instances.
 type Capacities = HashMap<Vec<Option<String>>, f64>;
 
 /// The values of a series at the instants of a span.
@@ -224,7 +223,7 @@ impl Reader<'_> {
             0 => Err(ReadError::Empty { query }),
             1 => {
                 let values = found.swap_remove(0).values;
-                // Whatever its name: a recording rule may sum up counters.
+                // Independent of the name: a recording rule may sum up counters.
                 let is_long = values.iter().flatten().count() >= MIN_COUNTER_VALUES;
                 if is_long && only_rises(&values, 0.5) && !has_changes(&query) {
                     Err(ReadError::Counter { query })
@@ -265,8 +264,8 @@ impl Reader<'_> {
         Ok(found.into_iter().map(one).collect())
     }
 
-    /// Fails if a series only rises, and the query takes a metric as it is that is a counter by the server's metadata, or by its
-    /// name where the server has none.
+    /// Fails if a series only rises, and the query uses a counter as a raw value. The server's metadata says what is a counter, or
+    /// the metric's name if there is none.
     fn refuse_counter(&mut self, what: &str, query: &str, found: &[Aligned]) -> Result<(), ReadError> {
         let rises = |share: f64| found.iter().any(|series| only_rises(&series.values, share));
         if !rises(0.0) {
@@ -285,13 +284,13 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Whether the server lists a metric as a counter, or as the count, the sum or a bucket of a histogram or a summary; `None` if
-    /// it has no metadata.
+    /// Whether the server's metadata lists a metric as a counter, or as the count, the sum or a bucket of a histogram or a summary; `None`
+    /// without metadata.
     fn is_counter(&mut self, metric: &str) -> Result<Option<bool>, QueryError> {
         let family = metric.rsplit_once('_').filter(|_| counter_name(metric).is_some());
         for name in [Some(metric), family.map(|(family, _)| family)].into_iter().flatten() {
             let kind = self.ask("the types of metrics", |client| client.metric_type(name))?;
-            // A server without this part of the API is one without metadata.
+            // A server without this part of the API counts as one without metadata.
             if let Ok(Some(kind)) = kind {
                 let is_part = name != metric && matches!(kind.as_str(), "histogram" | "summary");
                 return Ok(match kind.as_str() {
@@ -303,7 +302,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// The resources whose metrics are there.
+    /// Reads the default resources whose metrics exist.
     fn defaults(&mut self, matchers: &Matchers) -> Result<Vec<ResourceSeries>, QueryError> {
         let (all, span) = (selectors(matchers), self.span);
         let there = match self.ask("which metrics are there", |client| client.metric_names(&all, span))? {
@@ -343,7 +342,7 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// Notes the kinds that are left after a query whose failure is final.
+    /// Notes the kinds that remain unread after a query whose failure is final.
     fn note_not_asked(&mut self, kinds: &[&DefaultResource]) {
         let mut names: Vec<&str> = kinds.iter().map(|kind| kind.kind.name()).collect();
         names.dedup();
@@ -352,7 +351,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes which matchers the hosts do not have to meet, or that no host meets the others.
+    /// Notes the matchers that are not applied to hosts, or that no host matches the remaining ones.
     fn note_hosts(&mut self, kinds: &[&DefaultResource], matchers: &Matchers) {
         let has_hosts = kinds.iter().any(|kind| kind.is_of_host());
         if has_hosts && !matchers.not_of_hosts.is_empty() {
@@ -363,7 +362,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes each metric that is there and gave nothing. One of throttling has no value where there is no quota.
+    /// Notes each metric that exists but yielded nothing. Throttling is exempt: it has no value without a quota.
     fn note_missing(&mut self, kinds: &[&DefaultResource], found: &[ResourceSeries]) {
         for kind in kinds.iter().filter(|kind| kind.kind != ProductionKind::ContainerThrottled) {
             let is_found = found.iter().any(|resource| resource.kind == kind.kind);
@@ -412,7 +411,7 @@ impl Reader<'_> {
         Ok(Ok(resources))
     }
 
-    /// The last capacity of each instance within the span, by these of its labels: what has ended has none at the end.
+    /// Returns the last capacity of each instance within the span, by these of its labels. An instance that has ended has none at the end.
     fn capacities(&mut self, what: &str, query: &str, labels: &[&str]) -> Result<Capacities, QueryError> {
         let (step_ms, length_ms) = self.span.last_over_ms();
         let query = format!("last_over_time(({query})[{length_ms}ms:{step_ms}ms])");
@@ -422,14 +421,14 @@ impl Reader<'_> {
         Ok(known.map(|(theirs, capacity)| (values_of(&theirs, labels), capacity)).collect())
     }
 
-    /// Notes that a kind of resources has no capacity, unless it is noted that it could not be read.
+    /// Notes that a kind of resource has no capacity, unless a note already says that it could not be read.
     fn note_no_capacity(&mut self, what: &str, resources: &[ResourceSeries]) {
         if let Some(first) = resources.first().filter(|_| !is_unread(&self.notes, &capacity_name(what))) {
             self.notes.push(ReadingNote::NoCapacity { what: what.to_owned(), name: first.name() });
         }
     }
 
-    /// The values of a query at the end of the span; none where they cannot be read, which is noted.
+    /// Returns the values of a query at the end of the span; none if they cannot be read, which is noted.
     fn at_end(&mut self, what: &str, query: &str) -> Result<Vec<(Labels, f64)>, QueryError> {
         let at_sec = self.span.end_sec();
         let answer = match self.ask(what, |client| client.instant(query, at_sec))? {
@@ -443,7 +442,7 @@ impl Reader<'_> {
         Ok(answer.into_iter().filter_map(value).collect())
     }
 
-    /// Notes which deployments were scaled.
+    /// Notes the deployments that were scaled.
     fn replicas(&mut self, matchers: &str) -> Result<(), QueryError> {
         let what = "the number of replicas";
         let over = format!("[{:.0}s]", self.span.end_sec() - self.span.start_sec);
@@ -459,7 +458,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The series of a query over the whole span, part by part. A part that fails is noted and leaves a gap; if none succeeds,
+    /// Reads the series of a query over the whole span, part by part. A part that fails is noted and leaves a gap. If none succeeds,
     /// that is an error.
     fn over_span(&mut self, what: &str, query: &str) -> Asked<Vec<Aligned>> {
         let parts: Vec<Span> = self.span.parts().collect();
@@ -496,7 +495,7 @@ impl Reader<'_> {
         Ok(Ok(found.into_iter().map(|(labels, values)| Aligned { labels, values }).collect()))
     }
 
-    /// Puts the samples of a part in their places.
+    /// Adds the samples of a part at their indexes.
     fn add(&self, found: &mut BTreeMap<Labels, Vec<Option<f64>>>, series: Vec<LabelledSeries>) {
         for one in series {
             let values = found.entry(one.labels).or_insert_with(|| vec![None; self.span.instants]);
@@ -508,8 +507,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Asks one query. A server that lets a query wait may be busy with it, or gone: one that answered before is asked whether it
-    /// is still there.
+    /// Runs one query. A server that lets a query time out may be busy with it, or gone. If it answered before, this function checks
+    /// whether it still answers.
     fn ask<T>(
         &mut self,
         what: &str,
@@ -529,7 +528,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The content; warnings become notes, each once.
+    /// Returns the content. Each warning becomes a note, once.
     fn unwarned<T>(&mut self, answer: Answer<T>) -> T {
         for warning in answer.warnings {
             let note = ReadingNote::Warning(warning);
@@ -541,28 +540,28 @@ impl Reader<'_> {
     }
 }
 
-/// True if it is noted that what has this name could not be read.
+/// Whether a note says that `name` could not be read.
 fn is_unread(notes: &[ReadingNote], name: &str) -> bool {
     notes.iter().any(|note| matches!(note, ReadingNote::Unread { what, .. } if what == name))
 }
 
-/// The values of these labels; `None` if there is none.
+/// Joins the values of these labels; `None` if there are none.
 fn joined(labels: &Labels, names: &[&str], separator: &str) -> Option<String> {
     let values: Vec<&str> = names.iter().filter_map(|name| labels.get(*name)).map(String::as_str).collect();
     (!values.is_empty()).then(|| values.join(separator))
 }
 
-/// True for the speed of an interface that carried clearly more.
+/// Whether a speed is false, because the interface carried clearly more.
 fn is_false_speed(kind: &DefaultResource, capacity: f64, usage: &[Option<f64>]) -> bool {
     kind.unit == AmountUnit::BitsPerSec && usage.iter().flatten().any(|used| *used > MAX_OF_SPEED * capacity)
 }
 
-/// The values of these labels, `None` for each that is not there.
+/// Returns the values of these labels; `None` for each missing one.
 fn values_of(labels: &Labels, names: &[&str]) -> Vec<Option<String>> {
     names.iter().map(|name| labels.get(*name).cloned()).collect()
 }
 
-/// The capacity of a kind of resources, as notes name it.
+/// Returns the name of a capacity in notes.
 fn capacity_name(what: &str) -> String {
     format!("the capacity of {what}")
 }

@@ -1,16 +1,16 @@
-//! Instants of equal distance, and their parts.
+//! Equidistant instants, and their division into parts.
 
-/// Instants from the first on, each `step_sec` after the one before.
+/// A number of instants, `step_sec` apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
-    /// In seconds since 1970 (UTC).
+    /// The first instant, in seconds since 1970 (UTC).
     pub start_sec: f64,
     pub step_sec: f64,
-    /// One at least.
+    /// The number of instants, at least one.
     pub instants: usize,
 }
 
-/// Why a time has no instants.
+/// Why a period has no instants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SpanError {
     #[error("the time ends before it begins; write --from before --to")]
@@ -22,19 +22,19 @@ pub enum SpanError {
 }
 
 impl Span {
-    /// So many values of a series in one query. Prometheus refuses more than 11,000; with fewer a part that fails costs less.
+    /// The maximum of values per series in one query. Prometheus rejects more than 11,000; with fewer, a failed part loses less.
     pub const MAX_POINTS: usize = 5_000;
-    /// So many instants describe any time, unless the user chooses a step.
+    /// The number of instants used for any period, unless the user chooses a step.
     const USUAL_INSTANTS: f64 = 1_500.0;
     const MIN_INSTANTS: usize = 20;
     const MAX_INSTANTS: usize = 100_000;
 
-    /// The instants from one time to another, both in seconds since 1970. Without a step it is a whole number of seconds, at
-    /// least `window_sec`, so that no two windows of a rate overlap. The first instant is a multiple of the step, as dashboards
-    /// have it, so that the server may find the answer in a cache.
+    /// Creates the instants from one time to another, both in seconds since 1970. A step that is not given is a whole number of
+    /// seconds and at least `window_sec`, so that windows of a rate do not overlap. The first instant is a multiple of the step, as
+    /// in dashboards, so that the server may use its cache.
     ///
     /// # Errors
-    /// When the time ends before it begins, or has too few or too many steps.
+    /// When the period ends before it begins, or has too few or too many steps.
     pub fn new(
         from_sec: f64,
         to_sec: f64,
@@ -56,13 +56,13 @@ impl Span {
         }
     }
 
-    /// The last instant.
+    /// Returns the last instant.
     pub fn end_sec(&self) -> f64 {
         self.start_sec + self.step_sec * self.instants.saturating_sub(1) as f64
     }
 
-    /// For the last value of a query within this time: the distance of its evaluations, no more than usual, and the time that they
-    /// take with the first one; milliseconds.
+    /// Returns the resolution and the range, in milliseconds, of a subquery for the last value within this span. The resolution is
+    /// at least the usual step, and the range includes the first instant.
     pub(crate) fn last_over_ms(&self) -> (u64, u64) {
         let length_sec = self.end_sec() - self.start_sec;
         let step_sec = self.step_sec.max(length_sec / Self::USUAL_INSTANTS);
@@ -70,7 +70,7 @@ impl Span {
         (milliseconds(step_sec), milliseconds(length_sec + step_sec))
     }
 
-    /// Parts that one query each may ask for.
+    /// Splits the span into parts that each fit into one query.
     pub(crate) fn parts(self) -> impl Iterator<Item = Self> {
         let begin = move |part: usize| part * Self::MAX_POINTS;
         (0..self.instants.div_ceil(Self::MAX_POINTS)).map(move |part| Self {
@@ -80,7 +80,7 @@ impl Span {
         })
     }
 
-    /// The place of an instant; `None` for another time.
+    /// Returns the index of an instant; `None` for a time outside of the span.
     pub(crate) fn place(&self, at_sec: f64) -> Option<usize> {
         let place = ((at_sec - self.start_sec) / self.step_sec).round();
         (place >= 0.0 && place < self.instants as f64).then_some(place as usize)

@@ -1,6 +1,6 @@
-//! Connections over TLS that trust the certificates of `--cacert`, verified as the load's are.
+//! TLS connections that trust the certificates of `--cacert`, verified in the same way as those of the load.
 //!
-//! The HTTP client's own connector takes authorities alone. A server's own certificate may be given here, too.
+//! The HTTP client's own connector accepts only authorities. Here the file may also contain a server's own certificate.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -17,10 +17,10 @@ use ureq::unversioned::transport::{
 pub(crate) struct TlsConnector(Client);
 
 impl TlsConnector {
-    /// A connector that trusts the certificates in this PEM text.
+    /// Creates a connector that trusts the certificates in this PEM text.
     ///
     /// # Errors
-    /// When it holds none, or one that cannot be read.
+    /// When the text contains no certificate, or an invalid one.
     pub(crate) fn new(cacert_pem: Vec<u8>) -> Result<Self, TlsError> {
         let settings =
             TlsSettings { roots: Roots::Pem(cacert_pem), resumption: false, ..TlsSettings::default() };

@@ -1,34 +1,34 @@
-//! The most that the load generator can do on one machine, measured against a server that does nothing.
+//! Calibration: the maximum load that the generator can produce on one machine, measured against a server that does nothing.
 
 use serde::{Deserialize, Serialize};
 
-/// The highest send lag at the 99th percentile, in nanoseconds, at which the generator keeps up with a rate.
+/// The generator keeps up with a rate up to this send lag at the 99th percentile, in nanoseconds.
 const MAX_SEND_LAG_NS: u64 = 1_000_000;
-/// The lowest ratio of requests answered in time at which the generator keeps up with a rate.
+/// The generator keeps up with a rate from this ratio of requests answered in time on.
 const MIN_ANSWERED_RATIO: f64 = 0.99;
-/// A worker that used this ratio of a core was the limit of its level.
+/// A worker that used this ratio of a core limited its level.
 const BUSY_RATIO: f64 = 0.90;
 
-/// The machine, the version and the driver that a calibration is valid for.
+/// The machine, version and driver for which a calibration is valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibrationKey {
     pub hostname: String,
     pub kernel: String,
     pub cpu_model: String,
-    /// Cores the generator could run on.
+    /// The number of cores that the generator could run on.
     pub cores: u32,
     pub tool_version: String,
     /// `epoll` or `io_uring`.
     pub driver: String,
 }
 
-/// One level of a closed loop. Connections, requests and times are sums over the workers.
+/// The result of one level of a closed loop. Connections, requests and times are sums over the workers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibratedLevel {
     pub workers: u32,
     pub connections: u32,
     pub completed: u64,
-    /// How long that took, in nanoseconds; the mean of the workers.
+    /// The duration of the level in nanoseconds, as the mean over the workers.
     pub span_ns: u64,
     pub user_ns: u64,
     pub system_ns: u64,
@@ -36,11 +36,11 @@ pub struct CalibratedLevel {
     pub starved_ns: u64,
 }
 
-/// One rate of an open loop of one worker.
+/// The result of one rate of an open loop with one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibratedRate {
     pub rate_per_sec: u64,
-    /// Requests that fell due.
+    /// Requests that became due.
     pub intended: u64,
     /// Requests completed while the load was on.
     pub completed: u64,
@@ -48,7 +48,7 @@ pub struct CalibratedRate {
     pub send_lag_p99_ns: u64,
 }
 
-/// Which cores the threads of a measurement were bound to.
+/// The cores that the threads of a measurement were bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pinning {
     pub worker_core: u32,
@@ -60,7 +60,7 @@ pub struct Pinning {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calibration {
     pub key: CalibrationKey,
-    /// When it was measured, in milliseconds since 1970-01-01 UTC.
+    /// The time of the measurement, in milliseconds since 1970-01-01 UTC.
     pub measured_unix_ms: u64,
     /// The cores of one worker and its server; `None` if the system refused to bind them. Several workers are never bound.
     pub pinning: Option<Pinning>,
@@ -72,27 +72,27 @@ pub struct Calibration {
 }
 
 impl CalibratedLevel {
-    /// Requests per second of all workers together.
+    /// Returns the requests per second of all workers together.
     pub fn per_sec(&self) -> f64 {
         per_sec(self.completed, self.span_ns)
     }
 
-    /// Requests per second of one worker.
+    /// Returns the requests per second of one worker.
     pub fn per_worker_per_sec(&self) -> f64 {
         self.per_sec() / f64::from(self.workers.max(1))
     }
 
-    /// CPU time over time, the mean of the workers, 0 to 1.
+    /// Returns CPU time divided by elapsed time, as the mean over the workers, 0 to 1.
     pub fn busy_ratio(&self) -> f64 {
         self.ratio_of(self.user_ns + self.system_ns)
     }
 
-    /// Time ready and without a CPU over time, the mean of the workers, 0 to 1.
+    /// Returns the time ready to run without a CPU divided by elapsed time, as the mean over the workers, 0 to 1.
     pub fn starved_ratio(&self) -> f64 {
         self.ratio_of(self.starved_ns)
     }
 
-    /// True if the workers had no CPU time left, and cannot do more.
+    /// Whether the workers used all their CPU time and so cannot do more.
     pub fn worker_was_limit(&self) -> bool {
         self.busy_ratio() >= BUSY_RATIO
     }
@@ -108,7 +108,7 @@ fn per_sec(count: u64, span_ns: u64) -> f64 {
 }
 
 impl CalibratedRate {
-    /// True if requests left on time and were answered: send lag p99 ≤ 1 ms and ≥ 99 % answered.
+    /// Whether requests were sent on time and answered: send lag p99 ≤ 1 ms and ≥ 99 % answered.
     pub fn kept_up(&self) -> bool {
         self.send_lag_p99_ns <= MAX_SEND_LAG_NS
             && self.intended > 0
@@ -117,19 +117,19 @@ impl CalibratedRate {
 }
 
 impl Calibration {
-    /// The level at which one worker made the most requests per second.
+    /// Returns the level at which a single worker made the most requests per second.
     pub fn ceiling(&self) -> Option<&CalibratedLevel> {
         let alone = self.closed.iter().filter(|level| level.workers == 1);
         alone.max_by(|a, b| a.per_sec().total_cmp(&b.per_sec()))
     }
 
-    /// The most requests per second that one worker can make, if the worker was what limited the calibration.
+    /// Returns the highest number of requests per second that one worker can make; `None` unless the worker limited the calibration.
     pub fn known_ceiling_per_sec(&self) -> Option<u64> {
         let ceiling = self.ceiling().filter(|level| level.worker_was_limit())?;
         Some(ceiling.per_sec().round() as u64).filter(|per_sec| *per_sec > 0)
     }
 
-    /// The highest rate, in requests per second, that the worker kept up with together with every lower one that was tried.
+    /// Returns the highest rate, in requests per second, such that the worker kept up with it and with every lower rate that was tried.
     pub fn open_ceiling_per_sec(&self) -> Option<u64> {
         let tried = || self.rates.iter().chain(&self.tenth);
         let missed = tried().filter(|rate| !rate.kept_up()).map(|rate| rate.rate_per_sec);

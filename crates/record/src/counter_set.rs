@@ -1,8 +1,8 @@
-//! Counters while they are gathered.
+//! Counters of one subject while they are collected.
 
 use crate::{Metric, Source, Text};
 
-/// The name of a counter: that of a metric, which costs no memory, or one that was made or found when it was read.
+/// The name of a counter: that of a metric, which takes no memory, or one that is only known at the time of the read.
 #[derive(Debug, Clone)]
 pub(crate) enum Name {
     Known(&'static str),
@@ -32,17 +32,17 @@ impl PartialEq for Name {
 
 impl Eq for Name {}
 
-/// Counters of one subject while they are gathered; they become [`Counters`](crate::Counters). A value that is not known
-/// is left out: missing is never zero.
+/// The counters of one subject while they are collected; they become [`Counters`](crate::Counters). An unknown value is left out:
+/// a missing value is never zero.
 #[derive(Debug, Clone, Default)]
 pub struct CounterSet {
     known: Vec<(Metric, u64)>,
-    /// Counters whose names are made when they are read.
+    /// Counters whose names are only known at the time of the read.
     made: Vec<(Text, u64)>,
 }
 
 impl CounterSet {
-    /// Puts in a value, if it is known. A metric that is put in again has the later value.
+    /// Sets a value, unless it is `None`. A later value replaces an earlier one.
     pub fn put(&mut self, metric: Metric, value: impl Into<Option<u64>>) {
         if let Some(value) = value.into() {
             match self.known.iter_mut().find(|(known, _)| *known == metric) {
@@ -52,44 +52,44 @@ impl CounterSet {
         }
     }
 
-    /// Adds to a value, which is zero before. A sum that is too large is the largest number, for a server may report anything.
+    /// Adds to a value, which starts at zero. The sum saturates, because a server may report anything.
     pub fn add(&mut self, metric: Metric, value: u64) {
         self.put(metric, self.get(metric).unwrap_or(0).saturating_add(value));
     }
 
-    /// Puts in a counter whose name is made when it is read; only some sources have these ([`Source::made_names`]).
+    /// Adds a counter whose name is only known at the time of the read; only some sources have these ([`Source::made_names`]).
     pub fn put_made(&mut self, name: impl Into<Text>, value: u64) {
         self.made.push((name.into(), value));
     }
 
-    /// The value of a metric.
+    /// Returns the value of a metric.
     pub fn get(&self, metric: Metric) -> Option<u64> {
         self.known.iter().find(|(known, _)| *known == metric).map(|(_, value)| *value)
     }
 
-    /// Takes a metric out.
+    /// Removes a metric.
     pub fn remove(&mut self, metric: Metric) {
         self.known.retain(|(known, _)| *known != metric);
     }
 
-    /// Puts in all counters of another set.
+    /// Adds all counters of another set, whose values replace those in this one.
     pub fn merge(&mut self, other: Self) {
         self.extend(other.known);
         self.made.extend(other.made);
     }
 
-    /// Whether there is none.
+    /// True if there is no counter.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty() && self.made.is_empty()
     }
 
-    /// Whether a source may report these: all metrics are its own, and it has made names if there are any.
+    /// Whether a source may report these counters: all metrics must be its own, and other names are allowed only if it has made names.
     pub fn belongs_to(&self, source: Source) -> bool {
         let made = self.made.is_empty() || source.made_names().is_some();
         made && self.known.iter().all(|(metric, _)| metric.source == source)
     }
 
-    /// The counters in the order of their names, each once: the last of those that were put in under one name.
+    /// Returns the counters sorted by name. Of several counters with one name, the last one added is kept.
     pub(crate) fn sorted(self) -> Vec<(Name, u64)> {
         let known = self.known.into_iter().map(|(metric, value)| (metric.into(), value));
         let made = self.made.into_iter().map(|(name, value)| (Name::Made(name), value));

@@ -1,4 +1,4 @@
-//! Counters by name, kept small: a run of an hour holds hundreds of thousands of them.
+//! Counters by name, stored compactly: a run of an hour holds hundreds of thousands of them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::counter_set::{CounterSet, Name};
 use crate::{Metric, Text};
 
-/// Counters by name, in the order of their names. The names are apart from the values, so that all reads of one subject
-/// can share them (see [`Sharing`](crate::Sharing)).
+/// Counters sorted by name. Names and values are stored separately, so that all reads of one subject can share the names (see
+/// [`Sharing`](crate::Sharing)).
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "BTreeMap<String, u64>")]
 pub struct Counters {
@@ -20,38 +20,38 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// The value of a metric.
+    /// Returns the value of a metric.
     pub fn get(&self, metric: Metric) -> Option<u64> {
         self.named(metric.name)
     }
 
-    /// The value of a counter whose name was made when it was read, as [`Counters::names`] gives it.
+    /// Returns the value of a counter by its name, also of one that is not a metric of this version.
     pub fn named(&self, name: &str) -> Option<u64> {
         let at = self.names.binary_search_by(|known| known.as_str().cmp(name)).ok()?;
         self.values.get(at).copied()
     }
 
-    /// All names and values, in the order of names.
+    /// Iterates over names and values, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
         self.names().zip(self.values.iter().copied())
     }
 
-    /// All names, in order.
+    /// Iterates over the names in ascending order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(Name::as_str)
     }
 
-    /// How many counters there are.
+    /// Returns the number of counters.
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there is none.
+    /// True if there is no counter.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The same counters, which share with these whatever is equal.
+    /// Returns these counters, sharing the memory of equal names and equal values with `other`.
     pub(crate) fn shared_with(self, other: &Self) -> Self {
         let Self { mut names, mut values } = self;
         if names == other.names {
@@ -63,7 +63,7 @@ impl Counters {
         Self { names, values }
     }
 
-    /// The same counters with these texts in place of equal ones.
+    /// Returns these counters with each name that is not a metric's replaced by the result of `text`.
     pub(crate) fn with_texts(self, mut text: impl FnMut(Text) -> Text) -> Self {
         let names = self.names.iter().cloned().map(|name| match name {
             Name::Made(made) => Name::Made(text(made)),
@@ -90,7 +90,7 @@ impl fmt::Debug for Counters {
     }
 }
 
-/// Panics where the counter is not there, as the index of a map does.
+/// Panics if there is no such counter, like the index of a map.
 impl Index<Metric> for Counters {
     type Output = u64;
 
@@ -119,7 +119,7 @@ impl<const N: usize> From<[(Metric, u64); N]> for Counters {
     }
 }
 
-/// Counters by the names that a file or a stream holds, which this version may not know.
+/// Converts counters with the names that a file or a stream contains, which this version may not know.
 impl From<BTreeMap<String, u64>> for Counters {
     fn from(counters: BTreeMap<String, u64>) -> Self {
         let values = counters.values().copied().collect();

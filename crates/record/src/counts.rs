@@ -6,47 +6,47 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{FailureKind, Tally};
 
-/// The most checks of one plan: the failed ones of a response are the bits of a `u32`.
+/// The maximum of checks in a plan: the failed checks of a response are the bits of a `u32`.
 const MAX_CHECKS: usize = 32;
 
-/// How many responses carried each status: those from 100 to 599 one by one, any other at 0.
+/// The number of responses by status. Statuses from 100 to 599 are counted one by one, all others at 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(transparent)]
 pub struct StatusCounts(Tally);
 
 impl StatusCounts {
-    /// Counts that never allocate again, whatever statuses come.
+    /// Creates empty counts that never allocate again, whatever statuses occur.
     pub fn with_room() -> Self {
         Self(Tally::with_room(501))
     }
 
-    /// Counts one response of this status.
+    /// Counts one response with this status.
     #[inline]
     pub fn count(&mut self, status: u16) {
         self.add(status, 1);
     }
 
-    /// Adds `count` responses of this status.
+    /// Adds `count` responses with this status.
     #[inline]
     pub fn add(&mut self, status: u16, count: u64) {
         self.0.add(if (100..600).contains(&status) { status } else { 0 }, count);
     }
 
-    /// The statuses seen, with their counts, lowest first; statuses outside 100..=599 come last as 0.
+    /// Iterates over the statuses that occurred and their counts, in ascending order. Statuses outside 100..=599 come last as 0.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
         let outside = Some((0, self.0.get(0))).filter(|(_, count)| *count > 0);
         self.0.iter().filter(|(status, _)| *status > 0).chain(outside)
     }
 }
 
-/// As a sparse map, the form in which they are stored: `{"200": 12}`.
+/// Serializes to a sparse map, as stored in run files: `{"200": 12}`.
 impl Serialize for StatusCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
     }
 }
 
-/// How many requests failed in each way.
+/// The number of failed requests by kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(from = "BTreeMap<FailureKind, u64>")]
 pub struct FailureCounts([u64; FailureKind::COUNT]);
@@ -63,7 +63,7 @@ impl FailureCounts {
         self.0[kind as usize] += count;
     }
 
-    /// How many failures of this kind there were.
+    /// Returns the number of failures of this kind.
     pub fn of(&self, kind: FailureKind) -> u64 {
         self.0[kind as usize]
     }
@@ -73,12 +73,12 @@ impl FailureCounts {
         self.0.iter_mut().zip(other.0).for_each(|(sum, count)| *sum += count);
     }
 
-    /// All failures together.
+    /// Returns the number of all failures.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// The kinds seen, with their counts, in the order of the table of failures.
+    /// Iterates over the kinds that occurred and their counts, in the order of the table of failures.
     pub fn iter(&self) -> impl Iterator<Item = (FailureKind, u64)> {
         crate::FAILURES.iter().map(|row| (row.kind, self.of(row.kind))).filter(|(_, count)| *count > 0)
     }
@@ -92,48 +92,48 @@ impl From<BTreeMap<FailureKind, u64>> for FailureCounts {
     }
 }
 
-/// As a sparse map, the form in which they are stored: `{"timed_out": 3}`.
+/// Serializes to a sparse map, as stored in run files: `{"timed_out": 3}`.
 impl Serialize for FailureCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
     }
 }
 
-/// What became of the requests of some interval.
+/// The outcomes of the requests in an interval.
 ///
-/// Over a whole step `intended = completed + failed`: every request that was due is accounted for.
-/// Within one frame the two sides differ by what was in flight at its edges.
+/// Over a whole step `intended = completed + failed`: every request that was due is accounted for. Within one frame the two sides
+/// differ by the requests in flight at its beginning and end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// Requests that were due: by the schedule, or because a connection was free for the next.
+    /// Requests that became due: by the schedule, or because a connection was free for the next one.
     pub intended: u64,
-    /// Requests whose first byte was handed to the system.
+    /// Requests whose first byte was passed to the system.
     pub sent: u64,
-    /// Complete, well-formed responses, of whatever status.
+    /// Complete, well-formed responses, with any status.
     pub completed: u64,
-    /// Completed responses that passed every check, with a status of 200 to 399 unless a check is of the status.
+    /// Completed responses that passed every check. Unless a check is about the status, it must also be 200 to 399.
     pub ok: u64,
-    /// Bytes received, heads included.
+    /// Bytes received, including headers.
     pub bytes_in: u64,
-    /// Bytes sent, heads included.
+    /// Bytes sent, including headers.
     pub bytes_out: u64,
-    /// Connections opened again after the server had closed them between two requests.
+    /// Connections reopened after the server had closed them between two requests.
     pub reconnects: u64,
-    /// Connections opened, the first ones as well as those that replaced others.
+    /// Connections opened, both first ones and replacements.
     pub connects: u64,
-    /// TLS handshakes completed, resumed ones included.
+    /// Completed TLS handshakes, including resumed ones.
     pub handshakes: u64,
     /// TLS handshakes that resumed an earlier session.
     pub resumed: u64,
     pub status: StatusCounts,
-    /// Completed responses that failed a check, by the check's index in the plan; one that fails several is counted at
-    /// each. They are not ok, and no failed requests either.
+    /// Completed responses that failed a check, by the check's index in the plan. A response that fails several checks is counted for
+    /// each. These responses are neither ok nor failed requests.
     pub checks: Tally,
     pub failed: FailureCounts,
 }
 
 impl Counts {
-    /// Counts that never allocate again.
+    /// Creates empty counts that never allocate again.
     pub fn with_room() -> Self {
         Self { status: StatusCounts::with_room(), checks: Tally::with_room(MAX_CHECKS), ..Self::default() }
     }
@@ -160,7 +160,7 @@ impl Counts {
         self.failed.merge(&other.failed);
     }
 
-    /// Sets every count to zero, keeping the memory.
+    /// Sets all counts to zero, keeping the memory.
     pub fn clear(&mut self) {
         let (mut status, mut checks) = (std::mem::take(&mut self.status), std::mem::take(&mut self.checks));
         status.0.clear();
@@ -168,12 +168,12 @@ impl Counts {
         *self = Self { status, checks, ..Self::default() };
     }
 
-    /// Responses and failures together: the denominator of the success ratio.
+    /// Returns the number of responses and failures together: the denominator of the success ratio.
     pub fn ended(&self) -> u64 {
         self.completed + self.failed.total()
     }
 
-    /// Successful responses over everything that ended, or `None` if nothing did.
+    /// Returns the ratio of successful responses to all requests that ended; `None` if none ended.
     pub fn success_ratio(&self) -> Option<f64> {
         let ended = self.ended();
         (ended > 0).then(|| self.ok as f64 / ended as f64)

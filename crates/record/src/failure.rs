@@ -15,19 +15,19 @@ pub enum FailurePhase {
     Read,
 }
 
-/// One row of the table of failures.
+/// A row of the table of failures.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureRow {
     pub kind: FailureKind,
-    /// In JSON, run files and text.
+    /// The name in JSON, run files and text.
     pub name: &'static str,
     pub phase: FailurePhase,
 }
 
-/// Makes the kinds and their table. A row is the kind, its name and the phase.
+/// Defines the kinds of failures and their table. A row is the kind, its name and the phase.
 macro_rules! failures {
     ($($kind:ident $name:literal $phase:ident;)*) => {
-        /// Why a request has no complete, well-formed response.
+        /// The reason why a request has no complete, well-formed response.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[repr(u8)]
@@ -35,7 +35,7 @@ macro_rules! failures {
             $($kind),*
         }
 
-        /// Every kind of failure, in the order of [`FailureKind`].
+        /// All kinds of failure, in the order of [`FailureKind`].
         pub const FAILURES: &[FailureRow] = &[$(FailureRow {
             kind: FailureKind::$kind,
             name: $name,
@@ -92,20 +92,20 @@ failures! {
 }
 
 impl FailureKind {
-    /// How many kinds there are.
+    /// The number of kinds.
     pub const COUNT: usize = FAILURES.len();
 
-    /// This kind's row in the table of failures.
+    /// Returns this kind's row in the table of failures.
     pub fn row(self) -> &'static FailureRow {
         &FAILURES[self as usize]
     }
 
-    /// The name in JSON, in run files and in text.
+    /// Returns the name in JSON, run files and text.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The kind of this name, as stored in a run file.
+    /// Returns the kind with this name; `None` for a name of another version.
     pub fn from_name(name: &str) -> Option<Self> {
         FAILURES.iter().find(|row| row.name == name).map(|row| row.kind)
     }

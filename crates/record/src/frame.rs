@@ -1,16 +1,16 @@
-//! What one worker hands over at the end of each interval.
+//! Frames: the counts and histograms of one worker for one interval.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Counts, EncodedHistogram, Trace};
 
-/// What the worker was doing.
+/// The worker's activity during a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// The load of the step was on.
+    /// The step's load was on.
     Measure,
-    /// No new request fell due; those in flight were waited for.
+    /// No new requests became due; the worker waited for those in flight.
     Drain,
 }
 
@@ -19,84 +19,82 @@ pub enum Phase {
 pub struct WorkerTime {
     pub user_ns: u64,
     pub system_ns: u64,
-    /// Time the thread was ready to run and had no CPU, in nanoseconds.
+    /// Time that the thread was ready to run but had no CPU, in nanoseconds.
     pub starved_ns: u64,
-    /// Time the thread should have run and did not, in nanoseconds: the process was stopped or the machine suspended. Only
-    /// gaps of a tenth of a second or more count.
+    /// Time that the thread should have run and did not, in nanoseconds: the process was stopped, or the machine suspended. Only gaps of
+    /// a tenth of a second or more count.
     pub stalled_ns: u64,
 }
 
-/// Everything about a frame but its histograms.
+/// All data of a frame except its histograms.
 ///
-/// A worker hands over one frame for each request of the plan at the end of an interval. That of the first
-/// request is always there and also carries what belongs to the worker as a whole: `in_flight`, `backlog`,
-/// `connections` and `time`, and among the counts `reconnects`, `connects`, `handshakes` and `resumed`. These
-/// are zero in the frames of the other requests, which are left out where nothing was counted. All frames of one
-/// worker and interval begin and end together.
+/// At the end of an interval, a worker hands over one frame for each request of the plan. The frame of the first request always
+/// exists. It also carries the data of the worker as a whole: `in_flight`, `backlog`, `connections` and `time`, and the counts
+/// `reconnects`, `connects`, `handshakes` and `resumed`. These are zero in the frames of the other requests, and such a frame is left
+/// out if nothing was counted. All frames of one worker and interval have the same beginning and end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameHead {
     pub step: u32,
     pub worker: u32,
-    /// Index of the request among those of the plan.
+    /// Index of the request in the plan.
     pub request: u16,
-    /// Number of the interval within the step, from 0; the same number in two workers means the same time.
+    /// Number of the interval within the step, from 0. The same number means the same time for all workers.
     pub interval: u32,
     pub phase: Phase,
-    /// In nanoseconds since the run began, as the end.
+    /// Beginning and end, in nanoseconds since the run began.
     pub began_ns: u64,
     pub ended_ns: u64,
     pub counts: Counts,
-    /// Requests sent and not answered when the frame ended.
+    /// Requests sent but not yet answered at the end of the frame.
     pub in_flight: u64,
-    /// Requests due and not yet sent when the frame ended.
+    /// Requests that were due but not yet sent at the end of the frame.
     pub backlog: u64,
-    /// Open connections when the frame ended.
+    /// Open connections at the end of the frame.
     pub connections: u64,
     pub time: WorkerTime,
 }
 
 impl FrameHead {
-    /// True if this frame carries what belongs to the worker as a whole.
+    /// Whether this frame carries the data of the worker as a whole.
     pub fn of_worker(&self) -> bool {
         self.request == 0
     }
 
-    /// The length of the frame in seconds.
+    /// Returns the length of the frame in seconds.
     pub fn span_sec(&self) -> f64 {
         self.ended_ns.saturating_sub(self.began_ns) as f64 / 1e9
     }
 }
 
-/// A sealed frame: the counts, and the histograms in the form they are stored in.
+/// A complete frame, with its histograms in the form in which they are stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     pub head: FrameHead,
     /// done − intended of every request that ended, in nanoseconds.
     pub latency: EncodedHistogram,
-    /// The same of those that ended without success: they failed, or their response is not [`Counts::ok`]. What `latency` has
-    /// besides are the times of successful responses.
+    /// The part of `latency` that belongs to requests without success: they failed, or their response is not [`Counts::ok`]. The other
+    /// values of `latency` are those of successful responses.
     #[serde(default)]
     pub unsuccessful: EncodedHistogram,
-    /// done − sent of every request that ended after it was sent, in nanoseconds; `None` where each of these
-    /// times is the request's latency too, as in a closed loop whose connections stay open.
+    /// done − sent of every request that ended after it was sent, in nanoseconds. `None` if all these times equal the latencies, as in a
+    /// closed loop whose connections stay open.
     pub service: Option<EncodedHistogram>,
-    /// How long the generator itself held a request back: sent − intended where a connection was
-    /// free (open loop), or from the wake-up that brought the response to the next send (closed loop), in
-    /// nanoseconds. Of all requests together, in the worker's own frame.
+    /// The delay that the generator itself caused, in nanoseconds. In an open loop: sent − intended if a connection was free. In a closed
+    /// loop: from the wake-up that delivered the response to the next send. For all requests together, in the frame of the worker.
     pub send_lag: EncodedHistogram,
-    /// Time to open a connection until it was ready for its first request, a TLS handshake included, in
-    /// nanoseconds. In the worker's own frame.
+    /// Time from opening a connection until it was ready for its first request, including a TLS handshake, in nanoseconds. In the frame
+    /// of the worker.
     pub connect: EncodedHistogram,
-    /// The TLS handshake's part of it, in nanoseconds. In the worker's own frame.
+    /// The part of `connect` that the TLS handshake took, in nanoseconds. In the frame of the worker.
     pub handshake: EncodedHistogram,
-    /// Of the requests of a worker that carried a trace id, those that were among the slowest of the step when they ended, and
-    /// the first of the step without success. In the worker's own frame.
+    /// Requests of a worker with a trace id that were among the slowest of the step when they ended, and the first one of the step
+    /// without success. In the frame of the worker.
     #[serde(default)]
     pub traces: Vec<Trace>,
 }
 
 impl Frame {
-    /// done − sent of every request that ended after it was sent, in nanoseconds.
+    /// Returns done − sent of every request that ended after it was sent, in nanoseconds.
     pub fn service_times(&self) -> &EncodedHistogram {
         self.service.as_ref().unwrap_or(&self.latency)
     }

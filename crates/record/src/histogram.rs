@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::sparse_counts::Shape;
 
-/// A histogram of times in nanoseconds, three significant digits.
+/// A histogram of times in nanoseconds, with three significant digits.
 pub type Histogram = hdrhistogram::Histogram<u64>;
 
-/// The longest time of a histogram: about 37 minutes, the end of its last bucket. Longer ones are recorded as this.
+/// The upper end of a histogram's last bucket, about 37 minutes. Longer times are recorded as this.
 const LONGEST_NS: u64 = (1 << 41) - 1;
-/// The bound that histograms of older files state. Their buckets are the same.
+/// The maximum that histograms in older files declare. Their buckets are the same.
 const OLDER_BOUND_NS: u64 = 1 << 40;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// An empty histogram. All have the same bounds, so that any two can be merged exactly.
+/// Creates an empty histogram. All have the same bounds, so any two can be merged exactly.
 pub fn latency_histogram() -> Histogram {
     bounded(LONGEST_NS)
 }
@@ -26,12 +26,12 @@ pub fn latency_histogram() -> Histogram {
 fn bounded(longest_ns: u64) -> Histogram {
     match Histogram::new_with_bounds(1, longest_ns, SIGNIFICANT_DIGITS) {
         Ok(histogram) => histogram,
-        // The bounds are constants that the library accepts, which the first test run would show.
+        // The library accepts these constant bounds; otherwise the first test run would fail.
         Err(_) => unreachable!("constant histogram bounds"),
     }
 }
 
-/// What the encoded forms of [`latency_histogram`] have in common, and those of older files.
+/// The shapes of encoded histograms: of [`latency_histogram`], and of older files.
 static SHAPES: LazyLock<[Option<Shape>; 2]> = LazyLock::new(|| [LONGEST_NS, OLDER_BOUND_NS].map(shape));
 
 fn shape(longest_ns: u64) -> Option<Shape> {
@@ -40,40 +40,40 @@ fn shape(longest_ns: u64) -> Option<Shape> {
     Shape::of(EncodedHistogram::encode(&one).as_bytes(), one.distinct_values())
 }
 
-/// Bytes that are no histogram.
+/// The error for bytes that are not a histogram.
 #[derive(Debug, thiserror::Error)]
 #[error("a stored histogram cannot be decoded ({0}); the run file is damaged")]
 pub struct CorruptHistogram(String);
 
-/// A histogram in HdrHistogram's V2 encoding (uncompressed), as in a run file.
+/// A histogram in HdrHistogram's V2 encoding (uncompressed), as stored in run files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EncodedHistogram(Vec<u8>);
 
 impl EncodedHistogram {
-    /// Encodes a histogram; an empty one becomes no bytes at all.
+    /// Encodes a histogram. An empty one becomes an empty byte string.
     pub fn encode(histogram: &Histogram) -> Self {
         let mut bytes = Vec::new();
         if !histogram.is_empty() && V2Serializer::new().serialize(histogram, &mut bytes).is_err() {
-            // Writing to memory cannot fail, and the shape is one the format holds.
+            // Writing to memory cannot fail, and the format can hold this shape.
             unreachable!("histogram encoding into memory");
         }
         Self(bytes)
     }
 
-    /// Bytes as they were stored.
+    /// Wraps stored bytes, without checking them.
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(bytes)
     }
 
-    /// The encoded bytes; none for an empty histogram.
+    /// Returns the encoded bytes; empty for an empty histogram.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Adds what is encoded here to `sum`.
+    /// Adds the encoded counts to `sum`.
     ///
     /// # Errors
-    /// When the bytes are not a V2 histogram that fits.
+    /// When the bytes are not a V2 histogram, or its values do not fit `sum`.
     pub fn add_to(&self, sum: &mut Histogram) -> Result<(), CorruptHistogram> {
         if self.0.is_empty() {
             return Ok(());
@@ -91,7 +91,7 @@ impl EncodedHistogram {
     }
 }
 
-/// As base 64 text: the form in which processes exchange frames.
+/// Serializes to base64 text, the form in which processes exchange frames.
 impl Serialize for EncodedHistogram {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&BASE64_STANDARD.encode(&self.0))

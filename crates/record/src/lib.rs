@@ -1,8 +1,8 @@
-//! The contract between the layers: what one run records.
+//! The data model of a run: everything that is recorded.
 //!
-//! Everything here is a raw fact: counts, histograms, instants. Rates, percentiles and verdicts are derived from it when
-//! it is read, so that a better rule can judge a recorded run again. This crate holds types, their merging, and two
-//! tables: the kinds of failures ([`FAILURES`]) and the metrics of hosts ([`metric`]). It does no I/O.
+//! Only raw facts are recorded: counts, histograms, instants. Rates, percentiles and verdicts are computed when the data is read, so
+//! that a better rule also applies to recorded runs. This crate contains types, their merging, and two tables: the kinds of failures
+//! ([`FAILURES`]) and the metrics of hosts ([`metric`]). It does no I/O.
 
 mod calibration;
 mod counter_set;

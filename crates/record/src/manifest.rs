@@ -1,98 +1,98 @@
-//! What a run was: its plan, the machine it ran on, and how the target looked before the load.
+//! The manifest of a run: its plan, the generator's machine, and the state of the target before the load.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Calibration, Tags};
 
-/// The version of the run file's format. A reader takes any minor of its own major.
+/// The version of the run file format. A reader accepts any minor version of its own major version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormatVersion {
-    /// Changes when older readers would misread the file.
+    /// Changes if older readers would misread the file.
     pub major: u32,
-    /// Changes when something was added.
+    /// Changes if something was added.
     pub minor: u32,
 }
 
 impl FormatVersion {
-    /// The version this build writes.
+    /// The version that this build writes.
     pub const CURRENT: Self = Self { major: 2, minor: 6 };
 }
 
-/// Limits of the generator's machine that bound a plan.
+/// Limits of the generator's machine that restrict a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Descriptors this process may open.
+    /// The number of file descriptors that this process may open.
     pub descriptors: u64,
-    /// Local ports from one source address to one target address.
+    /// The number of local ports from one source address to one target address.
     pub ports: u64,
-    /// Cores this process may run on.
+    /// The number of cores that this process may run on.
     pub cores: u32,
 }
 
 impl Limits {
-    /// Files of sampled processes that a process keeps open where it may open so many descriptors: none where descriptors are
-    /// scarce, since to keep them open only saves time.
+    /// Returns how many files of sampled processes a process keeps open, given its limit of descriptors: 0 if these are scarce, because
+    /// keeping files open only saves time.
     pub fn files_kept_open(descriptors: u64) -> usize {
         if descriptors >= 4096 { 256 } else { 0 }
     }
 
-    /// Descriptors that a process needs besides its connections: event sets, the standard streams, and the files that it keeps
-    /// open.
+    /// Returns the number of descriptors that a process needs in addition to its connections: for event sets, the standard streams and the
+    /// files that it keeps open.
     pub fn descriptors_own(descriptors: u64) -> u64 {
         64 + Self::files_kept_open(descriptors) as u64
     }
 
-    /// The limit of descriptors that so many connections need.
+    /// Returns the limit of descriptors that is necessary for this many connections.
     pub fn descriptors_for(connections: u64) -> u64 {
         let least = connections + Self::descriptors_own(connections);
-        // A limit that this is raised to may be one at which more files are kept open.
+        // With a limit raised to this value, more files may be kept open.
         connections + Self::descriptors_own(least)
     }
 
-    /// Connections that the descriptors suffice for.
+    /// Returns the number of connections for which the descriptors suffice.
     pub fn connections(&self) -> u64 {
         self.descriptors.saturating_sub(Self::descriptors_own(self.descriptors)).max(1)
     }
 }
 
-/// What a connection takes of the generator's machine.
+/// The resource of the generator's machine that limits its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConnectionResource {
-    /// Descriptors of this process.
+    /// File descriptors of this process.
     Descriptors,
     /// Local ports to the target.
     Ports,
 }
 
-/// The limit to which the open end of a plan was lowered before the run.
+/// The limit to which a plan without a fixed maximum was lowered before the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoweredTo {
-    /// Connections that the resource suffices for.
+    /// The number of connections for which the resource suffices.
     pub connections: u64,
     pub resource: ConnectionResource,
 }
 
 impl LoweredTo {
-    /// Whether the machine can open so many.
+    /// Whether the machine can open this many connections.
     pub fn allows(self, connections: u32) -> bool {
         u64::from(connections) <= self.connections
     }
 }
 
-/// The command that made a run. It chooses the form of the report.
+/// The command that made a run. It determines the form of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "&'static str", from = "String")]
 pub enum RunCommand {
-    /// `plimsoll URL`: a ladder, and what limits the target first.
+    /// `plimsoll URL`: a ladder; the report begins with what limits the target.
     Answer,
-    /// The same, with all the time it takes to find the maximum within the conditions.
+    /// `plimsoll search`: like `Answer`, with all the time it takes to find the highest rate within the conditions.
     Search,
-    /// Overloads of that maximum: what is left of it, and whether it comes back.
+    /// `plimsoll overload`: overloads that rate, to see how much goodput is left and whether it recovers.
     Overload,
-    /// A ladder, the table of its steps first.
+    /// `plimsoll sweep`: a ladder; the report begins with the table of its steps.
     Sweep,
-    /// One level of load.
+    /// `plimsoll run`: one level of load.
     Run,
     /// The generator within a lab.
     Lab,
@@ -113,7 +113,7 @@ impl RunCommand {
         Self::Other,
     ];
 
-    /// The word for it in run files, lists and JSON.
+    /// Returns the name of the command in run files, lists and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Answer => "answer",
@@ -140,7 +140,7 @@ impl From<String> for RunCommand {
     }
 }
 
-/// The machine that made the load.
+/// The machine that generated the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
     pub hostname: String,
@@ -148,85 +148,84 @@ pub struct Machine {
     /// Such as `x86_64`.
     pub architecture: String,
     pub limits: Limits,
-    /// Where the plan would have opened more connections than the limits allow.
+    /// Set if the plan would have opened more connections than the limits allow.
     #[serde(default)]
     pub lowered_to: Option<LoweredTo>,
-    /// What its generator can do at most with this run's driver, where that was measured before.
+    /// The calibration of the machine's generator with this run's driver; `None` if there was none.
     #[serde(default)]
     pub calibration: Option<Calibration>,
 }
 
-/// The one request that was sent before the load.
+/// The response to the single request that was sent before the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstAnswer {
     pub status: u16,
-    /// Decoded bytes of the body.
+    /// The size of the decoded body, in bytes.
     pub body_bytes: u64,
-    /// From the first byte sent to the last byte received, in nanoseconds.
+    /// Time from the first byte sent to the last byte received, in nanoseconds.
     pub service_ns: u64,
-    /// Whether the server keeps the connection for the next request.
+    /// Whether the server keeps the connection open for the next request.
     pub keep_alive: bool,
 }
 
-/// How the target looked before the load.
+/// The state of the target before the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preflight {
-    /// Every address the load goes to, `ip:port` or `unix:path`.
+    /// All addresses that get load, as `ip:port` or `unix:path`.
     pub addresses: Vec<String>,
-    /// The first of them, which the first connection went to.
+    /// The first of these addresses, to which the first connection was opened.
     pub address: String,
-    /// True if all of them are this machine's own.
+    /// Whether all addresses are of this machine.
     pub local: bool,
     pub resolve_ns: u64,
     pub connect_ns: u64,
-    /// The answer to the one request, where the command sends one (`run` and `sweep` do not, so that
-    /// the server counts what they report and nothing else).
+    /// The response to the single request. `None` for commands that send none: `run` and `sweep`, so that the server counts exactly the
+    /// requests that they report.
     pub first: Option<FirstAnswer>,
-    /// How many requests a server of HTTP/2 allows on one connection at a time, where it sets a limit.
+    /// The limit that an HTTP/2 server sets for concurrent requests on one connection; `None` without a limit.
     pub streams_max: Option<u32>,
 }
 
-/// How the connections to the target were encrypted.
+/// The encryption of the connections to the target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsUsed {
     /// Such as `TLSv1.3`.
     pub version: String,
     pub cipher: String,
-    /// True if later connections might resume the session of an earlier one.
+    /// Whether later connections could resume the session of an earlier one.
     pub resumption: bool,
-    /// Whether the server's certificate was.
+    /// Whether the server's certificate was verified.
     pub verified: bool,
-    /// The name or address that the server's certificate was found to be for, if it was verified.
+    /// The name or address that the server's certificate was verified for; `None` if it was not verified.
     pub peer: Option<String>,
 }
 
-/// What a run was.
+/// The manifest of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     pub format: FormatVersion,
     pub name: String,
     pub command: RunCommand,
-    /// The command line that made the run, for a shell, without what documents hide; `None` where it was not recorded.
+    /// The command line that made the run, quoted for a shell, without what documents hide; `None` if it was not recorded.
     pub command_line: Option<String>,
     /// The frozen plan, as JSON.
     pub plan: String,
-    /// SHA-256 of the plan's JSON with a seed of 0, in hex: equal hashes mean the same load, but for what is drawn at
-    /// random.
+    /// SHA-256 of the plan's JSON with a seed of 0, in hex. Equal hashes mean the same load, except for random choices.
     pub plan_hash: String,
     pub tool_version: String,
     pub machine: Machine,
     pub preflight: Preflight,
-    /// What drove the connections: `epoll` or `io_uring`.
+    /// The driver of the connections: `epoll` or `io_uring`.
     pub driver: String,
-    /// What was spoken on them: `HTTP/1.1` or `HTTP/2`.
+    /// The protocol on the connections: `HTTP/1.1` or `HTTP/2`.
     pub protocol: String,
-    /// How they were encrypted, if they were, as seen on the first connection.
+    /// The encryption as seen on the first connection; `None` without encryption.
     pub tls: Option<TlsUsed>,
-    /// In milliseconds since 1970-01-01 UTC.
+    /// The start time, in milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
-    /// The tags that the run was made with; those given later are not in its file.
+    /// The tags that the run was started with. Tags given later are not in its file.
     pub tags: Tags,
-    /// True once the run ended in order; false in the file of a run that was killed.
+    /// Whether the run ended normally; false in the file of a run that was killed.
     pub sealed: bool,
 }
 

@@ -1,26 +1,26 @@
-//! The table of metrics: everything that a source of host samples can report.
+//! The table of metrics: everything that sources of host samples can report.
 //!
-//! Each metric is a constant in the module of its source (`metric::thread::RUN_WAIT_US`). `host` writes counters with
-//! these constants and `analyze` reads them with the same ones; docs/metrics.md is generated from them. A source whose
-//! metrics have names that are made when they are read ([`Source::made_names`]) has only its fixed ones here.
+//! Each metric is a constant in the module of its source (`metric::thread::RUN_WAIT_US`). `host` writes counters with these
+//! constants, `analyze` reads them with the same ones, and docs/metrics.md is generated from them. For a source that also has
+//! names only known at the time of the read ([`Source::made_names`]), the table holds its fixed metrics.
 
 use std::fmt;
 
 use crate::Source;
 
-/// Whether a metric counts up or is a level.
+/// Whether a metric is a running total or a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricKind {
-    /// A total since boot, or since its subject began: only its growth means something.
+    /// A total since boot, or since the beginning of its subject. Only its growth is meaningful.
     Counter,
     /// A level at the instant of the read.
     Gauge,
 }
 
-/// What a metric is measured in.
+/// The unit of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// Things: requests, connections, calls.
+    /// A number of things: requests, connections, calls.
     Count,
     Bytes,
     /// Pages of memory.
@@ -32,16 +32,16 @@ pub enum Unit {
     BitsPerSec,
     BytesPerSec,
     PacketsPerSec,
-    /// The id of a process.
+    /// A process id.
     Pid,
-    /// A number that names something.
+    /// An identifying number.
     Id,
-    /// A set of cores: bit n stands for core n.
+    /// A set of cores: bit n represents core n.
     CoreSet,
 }
 
 impl Unit {
-    /// The unit for people; empty for a count.
+    /// Returns the unit's symbol for output; empty for a count.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Count => "",
@@ -60,20 +60,20 @@ impl Unit {
     }
 }
 
-/// One metric of one source.
+/// A metric of one source.
 #[derive(Clone, Copy)]
 pub struct Metric {
     pub source: Source,
-    /// In run files and streams, with the unit last.
+    /// The name in run files and streams, which ends with the unit.
     pub name: &'static str,
     pub kind: MetricKind,
     pub unit: Unit,
-    /// For people.
+    /// The meaning, as text for users.
     pub meaning: &'static str,
 }
 
 impl Metric {
-    /// The metric of another source that has the same name and so counts the same thing: the CPU time of a thread for
+    /// Returns the metric of another source that has the same name and so counts the same thing, such as the CPU time of a thread for
     /// that of a process.
     pub fn in_source(self, source: Source) -> Option<Self> {
         source.metrics().iter().copied().find(|metric| metric.name == self.name)
@@ -94,7 +94,7 @@ impl fmt::Debug for Metric {
     }
 }
 
-/// Makes a module for each source, with a constant for each of its metrics.
+/// Defines a module for each source, with a constant for each of its metrics.
 ///
 /// A row is the constant, the name in run files, counter or gauge, the unit, and the meaning.
 macro_rules! metrics {
@@ -122,7 +122,7 @@ macro_rules! metrics {
         )*
 
         impl crate::Source {
-            /// Its metrics, in the order of the table.
+            /// Returns the metrics of this source, in the order of the table.
             pub fn metrics(self) -> &'static [crate::Metric] {
                 match self {
                     $(Self::$source => &[$($module::$constant),*],)*

@@ -1,10 +1,10 @@
-//! Raw counters of one host at one instant.
+//! Samples: raw counters of one host at one instant.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::{Counters, SourceName, Subject, Text};
 
-/// What a read of one source gave. Missing is never zero.
+/// The result of reading one source. A missing value is never zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reading {
     Ok(Counters),
@@ -14,22 +14,22 @@ pub enum Reading {
     Failed(String),
 }
 
-/// One subject of one source of one host, read once.
+/// The result of reading one subject of one source of one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostSample {
-    /// The host's name; `generator` is the machine that makes the load.
+    /// The host's name; `generator` is the machine that generates the load.
     pub host: Text,
     pub source: SourceName,
-    /// The word for what of the host was read, see [`HostSample::subject`].
+    /// The subject as text, see [`HostSample::subject`].
     pub subject: Text,
-    /// The read, in nanoseconds since the run began.
+    /// Beginning and end of the read, in nanoseconds since the run began.
     pub began_ns: u64,
     pub ended_ns: u64,
     pub reading: Reading,
 }
 
 impl HostSample {
-    /// What of the host was read.
+    /// Parses the subject that was read.
     pub fn subject(&self) -> Subject<'_> {
         match &self.source {
             SourceName::Known(source) => Subject::parse(*source, &self.subject),
@@ -41,8 +41,8 @@ impl HostSample {
 /// Host, source, subject.
 type Key = (Text, SourceName, Text);
 
-/// Makes the samples of one run share what is equal in them: host and subject are the same texts each second, the names of
-/// counters are too, and values that did not change since the read before are not kept again.
+/// Deduplicates the memory of a run's samples. Host, subject and the names of counters are the same at each read, and values that have
+/// not changed since the previous read are not stored again.
 #[derive(Debug, Default)]
 pub struct Sharing {
     texts: HashSet<Text>,
@@ -50,7 +50,7 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// The same sample, which shares with earlier ones whatever is equal.
+    /// Returns the sample, sharing the memory of equal parts with earlier samples.
     pub fn share(&mut self, sample: HostSample) -> HostSample {
         let (host, subject) = (self.text(sample.host), self.text(sample.subject));
         let source = match sample.source {

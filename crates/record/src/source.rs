@@ -1,4 +1,4 @@
-//! The sources of host samples: what is read, and what its subjects are.
+//! The sources of host samples: what each reads, and what kind of subjects it has.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Text;
 
-/// What the subjects of a source are; `Subject` says how each is written.
+/// The kind of a source's subjects. `Subject` describes how each is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubjectKind {
     Host,
@@ -31,8 +31,8 @@ struct SourceRow {
     meaning: &'static str,
 }
 
-/// Makes the sources and their table. A row is the source, its word in run files and streams, what its subjects are, and
-/// what it describes and where it is read.
+/// Defines the sources and their table. A row is the source, its name in run files and streams, the kind of its subjects, and what it
+/// describes and where that is read.
 macro_rules! sources {
     ($($source:ident $name:literal $subject:ident $meaning:literal;)*) => {
         /// A source of host samples.
@@ -42,7 +42,7 @@ macro_rules! sources {
             $($source),*
         }
 
-        /// Every source, in the order of [`Source`].
+        /// All sources, in the order of [`Source`].
         const SOURCES: &[SourceRow] = &[$(SourceRow {
             source: Source::$source,
             name: $name,
@@ -89,33 +89,33 @@ sources! {
 }
 
 impl Source {
-    /// Every source, in the order of the table.
+    /// Returns all sources, in the order of the table.
     pub fn all() -> impl Iterator<Item = Self> {
         SOURCES.iter().map(|row| row.source)
     }
 
-    /// The word in run files and streams.
+    /// Returns the name in run files and streams.
     pub fn name(self) -> &'static str {
         SOURCES[self as usize].name
     }
 
-    /// The source of this word; `None` for one of another version.
+    /// Returns the source with this name; `None` for one of another version.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::all().find(|source| source.name() == name)
     }
 
-    /// What its subjects are.
+    /// Returns the kind of its subjects.
     pub fn subject_kind(self) -> SubjectKind {
         SOURCES[self as usize].subject
     }
 
-    /// What it describes and where it is read, for people.
+    /// Returns what the source describes and where it is read, as text for users.
     pub fn meaning(self) -> &'static str {
         SOURCES[self as usize].meaning
     }
 
-    /// What the names of its metrics are where they are made when they are read; `None` where the table of metrics has
-    /// them all.
+    /// Returns a description of the metric names that are only known at the time of the read; `None` if the table of metrics
+    /// contains all names of this source.
     pub fn made_names(self) -> Option<&'static str> {
         match self {
             Self::Peers => {
@@ -133,16 +133,16 @@ impl fmt::Display for Source {
     }
 }
 
-/// The source of a sample, as it was recorded: possibly one that this version does not know.
+/// The source of a recorded sample, which may be unknown to this version.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceName {
     Known(Source),
-    /// The word of another version.
+    /// The name of a source of another version.
     Other(Text),
 }
 
 impl SourceName {
-    /// The word in run files and streams.
+    /// Returns the name in run files and streams.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Known(source) => source.name(),
@@ -150,7 +150,7 @@ impl SourceName {
         }
     }
 
-    /// The source, if this version knows it.
+    /// Returns the source; `None` if this version does not know it.
     pub fn known(&self) -> Option<Source> {
         match self {
             Self::Known(source) => Some(*source),

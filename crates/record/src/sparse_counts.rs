@@ -1,20 +1,20 @@
-//! The counts of an encoded histogram, without the thousands of empty bins around them.
+//! Decodes the counts of an encoded histogram, skipping its thousands of empty bins.
 //!
-//! The library decodes into all bins and then adds bin by bin. A second of one worker fills a hundred of twenty thousand, and an
-//! analysis adds thousands of such histograms.
+//! The library decodes all bins and then adds bin by bin. But one second of one worker fills about a hundred of twenty thousand bins, and
+//! an analysis adds thousands of such histograms.
 
 use std::ops::Range;
 
-/// The header of HdrHistogram's V2 encoding, in bytes, and where it holds the length of what follows.
+/// The length of the header of HdrHistogram's V2 encoding in bytes, and the range of its length field.
 const HEADER: usize = 40;
 const LENGTH: Range<usize> = 4..8;
-/// Bins of a power of two, for three significant digits; the lowest values have twice as many, one for each.
+/// The number of bins per power of two, for three significant digits. The lowest values have twice as many, one for each value.
 const BINS_LOG2: u32 = 10;
 const BINS: u64 = 1 << BINS_LOG2;
-/// The library reads a ninth byte of a number in a way of its own; no count is that large.
+/// The library gives the ninth byte of a number a special meaning; no count is that large.
 const NUMBER_BYTES_MAX: usize = 8;
 
-/// What encoded histograms of the same bounds have in common.
+/// The common header and bin count of encoded histograms with the same bounds.
 #[derive(Debug)]
 pub(crate) struct Shape {
     header: [u8; HEADER],
@@ -22,12 +22,12 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// That of an encoded histogram of three significant digits, from 1, with so many bins; `None` if it has no header.
+    /// Returns the shape of an encoded histogram of three significant digits, from 1, with `bins` bins; `None` if it has no header.
     pub(crate) fn of(encoded: &[u8], bins: usize) -> Option<Self> {
         Some(Self { header: *encoded.first_chunk()?, bins: bins as u64 })
     }
 
-    /// The lowest value of each bin that is not empty, with its count; `None` for all but a whole histogram of this shape.
+    /// Returns the lowest value of each non-empty bin with its count; `None` unless `encoded` is a complete histogram of this shape.
     pub(crate) fn counts(&self, encoded: &[u8]) -> Option<Vec<(u64, u64)>> {
         let mut rest = self.after_header(encoded)?;
         let mut counts = Vec::new();
@@ -56,7 +56,7 @@ impl Shape {
     }
 }
 
-/// A number in zigzag LEB128: a count, or below zero so many empty bins. A single empty bin is a zero.
+/// Parses a number in zigzag LEB128: a count, or if negative, a number of empty bins. A single empty bin is a zero.
 fn number(rest: &mut &[u8]) -> Option<i64> {
     let mut value = 0_u64;
     for at in 0..NUMBER_BYTES_MAX {

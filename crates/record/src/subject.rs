@@ -1,4 +1,4 @@
-//! What of a host a sample is about.
+//! The part of a host that a sample is about.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,20 +6,20 @@ use std::net::SocketAddr;
 use crate::source::SubjectKind;
 use crate::{Source, Text};
 
-/// What stands before the name of a unix socket.
+/// The prefix of a unix socket's name.
 const UNIX: &str = "unix:";
 
-/// Where a connection leads to, or what a process listens on.
+/// The address that a connection leads to or a process listens on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address<'a> {
-    /// An address with a port; one of IPv4 that is written as one of IPv6 is the same.
+    /// An IP address with a port. An IPv4 address that is written as an IPv6 address is stored as IPv4.
     Tcp(SocketAddr),
-    /// The name of a unix socket, which does not lead out of its host.
+    /// The name of a unix socket, which does not lead to another host.
     Unix(&'a str),
 }
 
 impl<'a> Address<'a> {
-    /// The address in `10.0.0.1:80`, `[::1]:80`, `::1:80` or `unix:/run/app.sock`.
+    /// Parses `10.0.0.1:80`, `[::1]:80`, `::1:80` or `unix:/run/app.sock`.
     pub fn parse(text: &'a str) -> Option<Self> {
         match text.strip_prefix(UNIX) {
             Some(name) => Some(Self::Unix(name)),
@@ -46,7 +46,7 @@ impl fmt::Display for Address<'_> {
     }
 }
 
-/// How the names of interfaces begin that lead to containers, guests or tunnels of their host.
+/// Prefixes of names of interfaces that lead to containers, guests or tunnels of their host.
 const INNER: [&str; 14] = [
     "br-",
     "cali",
@@ -64,8 +64,8 @@ const INNER: [&str; 14] = [
     "wg",
 ];
 
-/// True for the name of an interface that leads to containers, guests or tunnels of its host, or of its pod (`POD/INTERFACE`). What
-/// carries its bytes is memory or another interface, so that it has no speed of its own, whatever its driver reports.
+/// Whether an interface of this name leads to containers, guests or tunnels of its host, or of its pod (`POD/INTERFACE`). Memory or another
+/// interface carries its bytes, so it has no speed of its own, whatever its driver reports.
 ///
 /// ```
 /// # use plimsoll_record::is_inner_interface;
@@ -77,11 +77,11 @@ pub fn is_inner_interface(name: &str) -> bool {
     INNER.iter().any(|begin| name.starts_with(begin))
 }
 
-/// What of a host was read. Its [`Display`](fmt::Display) is the word in run files and streams, and
-/// [`Subject::parse`] reads that word.
+/// The part of a host that was read. Its [`Display`](fmt::Display) is the text in run files and streams, which [`Subject::parse`]
+/// parses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject<'a> {
-    /// The host itself, or its own control group: the empty word.
+    /// The host itself, or its own control group; the text is empty.
     Host,
     /// The number of a core.
     Core(u32),
@@ -97,15 +97,14 @@ pub enum Subject<'a> {
     },
     /// An address that a process listens on.
     Address(Address<'a>),
-    /// A disk, an interface, a cap or a probe by its name, a control group by its path, a component by the address it is
-    /// asked at.
+    /// The name of a disk, an interface, a cap or a probe, the path of a control group, or the address at which a component is queried.
     Named(&'a str),
-    /// A word that this version cannot read.
+    /// A text that this version cannot parse.
     Other(&'a str),
 }
 
 impl<'a> Subject<'a> {
-    /// The subject that a word stands for in samples of a source.
+    /// Parses the subject of a sample of this source.
     pub fn parse(source: Source, word: &'a str) -> Self {
         if word.is_empty() {
             return Self::Host;
@@ -127,7 +126,7 @@ impl<'a> Subject<'a> {
         known.unwrap_or(Self::Other(word))
     }
 
-    /// The id of the process that it is, or that it is a thread of.
+    /// Returns the process id of a process or a thread; `None` for anything else.
     pub fn pid(self) -> Option<u32> {
         match self {
             Self::Process { pid, .. } | Self::Thread { pid, .. } => Some(pid),
@@ -135,7 +134,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The name of the process or thread; empty for anything else.
+    /// Returns the name of a process or thread; empty for anything else.
     pub fn name(self) -> &'a str {
         match self {
             Self::Process { name, .. } | Self::Thread { name, .. } => name,
@@ -169,7 +168,7 @@ impl fmt::Display for Subject<'_> {
     }
 }
 
-/// The word in run files and streams.
+/// The text in run files and streams.
 impl From<Subject<'_>> for Text {
     fn from(subject: Subject<'_>) -> Self {
         match subject {

@@ -1,4 +1,4 @@
-//! Tags of a run: words of the user, such as `commit=4f2a91c` or `nightly`.
+//! Tags of a run, which the user chooses: such as `commit=4f2a91c` or `nightly`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,23 +6,23 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest key, in bytes.
+/// The maximum length of a key, in bytes.
 const MAX_KEY: usize = 64;
-/// The longest value, in bytes.
+/// The maximum length of a value, in bytes.
 const MAX_VALUE: usize = 256;
 
-/// Keys with their values, which are empty for words.
+/// Keys with their values. The value of a plain word is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Tags(BTreeMap<String, String>);
 
 impl Tags {
-    /// Sets a tag, in place of one with the same key.
+    /// Sets a tag, replacing one with the same key.
     pub fn set(&mut self, Tag { key, value }: Tag) {
         self.0.insert(key, value);
     }
 
-    /// The value of a key; empty for a word, `None` without such a tag.
+    /// Returns the value of a key; empty for a plain word, `None` if there is no such tag.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
     }
@@ -32,7 +32,7 @@ impl Tags {
         self.0.is_empty()
     }
 
-    /// True if this tag is set: with its value, or with any where only a key is asked for.
+    /// Whether this tag is set. A tag without a value matches any value of its key.
     pub fn has(&self, Tag { key, value }: &Tag) -> bool {
         self.get(key).is_some_and(|own| value.is_empty() || own == value)
     }
@@ -52,7 +52,7 @@ impl FromIterator<Tag> for Tags {
     }
 }
 
-/// `commit=4f2a91c nightly`, by key.
+/// Writes `commit=4f2a91c nightly`, sorted by key.
 impl fmt::Display for Tags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (key, value)) in self.0.iter().enumerate() {
@@ -64,15 +64,15 @@ impl fmt::Display for Tags {
     }
 }
 
-/// One tag as it is typed: `key=value`, or a word.
+/// One tag as the user types it: `key=value`, or a plain word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tag {
     pub key: String,
-    /// Empty for a word.
+    /// The value; empty for a plain word.
     pub value: String,
 }
 
-/// A tag that cannot be set.
+/// Why a tag cannot be set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TagError {
     #[error(
@@ -99,28 +99,28 @@ impl FromStr for Tag {
     }
 }
 
-/// What was changed of a run's tags after it had ended.
+/// The changes of a run's tags after the run ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TagChanges {
     pub set: Tags,
-    /// Keys that were taken away.
+    /// Keys that were removed.
     pub unset: BTreeSet<String>,
 }
 
 impl TagChanges {
-    /// Sets a tag; the latest change of a key counts.
+    /// Sets a tag. The latest change of a key counts.
     pub fn set(&mut self, tag: Tag) {
         self.unset.remove(&tag.key);
         self.set.set(tag);
     }
 
-    /// Takes a key away.
+    /// Removes a key.
     pub fn unset(&mut self, key: &str) {
         self.set.0.remove(key);
         self.unset.insert(key.to_owned());
     }
 
-    /// The tags after the changes.
+    /// Returns the tags of a run after these changes.
     pub fn applied_to(&self, tags: &Tags) -> Tags {
         let mut all = tags.clone();
         all.0.retain(|key, _| !self.unset.contains(key));

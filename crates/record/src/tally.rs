@@ -1,27 +1,27 @@
-//! Counts by number, where few numbers occur.
+//! Counts by number, for cases in which few different numbers occur.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Counts by number, lowest first; numbers that do not occur take no memory. Stored as a sparse map: `{"0": 12}`.
+/// Counts by number, in ascending order; numbers that do not occur take no memory. Serialized as a sparse map: `{"0": 12}`.
 ///
-/// Counting allocates only where a number is new and the room is used up, so a tally made
-/// [`with_room`](Self::with_room) for every number there is never allocates again. A clone holds no spare room.
+/// Counting allocates only if a number is new and the capacity is exhausted. So a tally created [`with_room`](Self::with_room) for all
+/// possible numbers never allocates again. A clone has no spare capacity.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(from = "BTreeMap<u16, u64>")]
 pub struct Tally(Vec<(u16, u64)>);
 
 impl Tally {
-    /// An empty tally with room for this many different numbers.
+    /// Creates an empty tally with room for this many different numbers.
     pub fn with_room(numbers: usize) -> Self {
         Self(Vec::with_capacity(numbers))
     }
 
-    /// Adds `count` to that of `number`. Adding nothing leaves the tally as it is.
+    /// Adds `count` to the count of `number`. Adding zero has no effect.
     #[inline]
     pub fn add(&mut self, number: u16, count: u64) {
-        // Almost always the number is the only one there is.
+        // Usually there is only this one number.
         match self.0.iter_mut().find(|(known, _)| *known >= number) {
             Some((known, sum)) if *known == number => *sum += count,
             _ => self.insert(number, count),
@@ -36,7 +36,7 @@ impl Tally {
         }
     }
 
-    /// Adds one to the number of each bit that is set, the lowest bit being 0.
+    /// Adds one to the count of each bit that is set; the lowest bit is number 0.
     #[inline]
     pub fn add_bits(&mut self, bits: u32) {
         let mut rest = bits;
@@ -46,7 +46,7 @@ impl Tally {
         }
     }
 
-    /// The count of `number`.
+    /// Returns the count of `number`.
     pub fn get(&self, number: u16) -> u64 {
         self.0.iter().find(|(known, _)| *known == number).map_or(0, |(_, count)| *count)
     }
@@ -56,12 +56,12 @@ impl Tally {
         other.iter().for_each(|(number, count)| self.add(number, count));
     }
 
-    /// Removes every count and keeps the memory.
+    /// Removes all counts and keeps the memory.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// The numbers seen, with their counts, lowest first.
+    /// Iterates over the numbers that occurred and their counts, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
         self.0.iter().copied()
     }

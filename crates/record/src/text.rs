@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Text(Arc<str>);
 
 impl Text {
-    /// The text itself.
+    /// The text as it was recorded.
     pub fn as_str(&self) -> &str {
         &self.0
     }

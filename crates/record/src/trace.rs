@@ -1,4 +1,4 @@
-//! What is kept of requests that carried a trace id.
+//! The recorded data of requests with a trace id.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::FailureKind;
 
-/// The id of a trace, as the `traceparent` header of W3C Trace Context carries it. It is not zero.
+/// A trace id as in the `traceparent` header of W3C Trace Context. It is not zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TraceId(pub u128);
 
@@ -17,7 +17,7 @@ impl fmt::Display for TraceId {
     }
 }
 
-/// A text that is no trace id.
+/// The error for a text that is not a trace id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a trace id has 32 hexadecimal digits and is not zero")]
 pub struct NoTraceId;
@@ -48,17 +48,17 @@ impl<'de> Deserialize<'de> for TraceId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trace {
     pub id: TraceId,
-    /// Index of the request among those of the plan.
+    /// Index of the request in the plan.
     pub request: u16,
-    /// When it was sent, the last time if it was sent twice, in nanoseconds since the run began.
+    /// When it was sent, in nanoseconds since the run began; if it was sent twice, the second time.
     pub sent_ns: u64,
-    /// done − intended, or its age when it was given up; `None` where a connection failed under it.
+    /// done − intended, or its age when it was given up; `None` if its connection failed.
     pub latency_ns: Option<u64>,
     /// The status of its response; `None` if it got none.
     pub status: Option<u16>,
-    /// Why it got no response; `None` if it got one.
+    /// The kind of failure; `None` if it got a response.
     pub failure: Option<FailureKind>,
-    /// Its response is a success, as in [`Counts::ok`](crate::Counts::ok).
+    /// Whether its response was a success, as in [`Counts::ok`](crate::Counts::ok).
     pub ok: bool,
 }
 

@@ -10,11 +10,11 @@ const HEAD: &str = "\
 
 This page is generated from `crates/record/src/metric`. To regenerate it: `UPDATE_DOCS=1 cargo test -p plimsoll-record`.
 
-These are the counters of host samples: in the column `counters` of a [run file](run-file.md), in the lines of
-`plimsoll probe --stream` ([probe.md](probe.md)), and behind every statement of a report about a host. A sample has a source
-and a subject, which says what of the host it is about. A counter is a total since boot, or since its subject began: only
-its growth means something. A gauge is a level at the instant of the read. All values are whole numbers. What a host does
-not report is left out and never zero; a source whose subject has gone has no more samples of it.
+A host sample consists of these counters. They are in the column `counters` of a [run file](run-file.md) and in the lines of
+`plimsoll probe --stream` ([probe.md](probe.md)), and every statement of a report about a host rests on them. A sample has a source
+and a subject, the part of the host that it describes. A counter is a total since boot, or since its subject began; only its
+growth means something. A gauge is a level at the instant of the read. All values are whole numbers. A value that a host does
+not report is left out, never zero. A source has no samples of a subject that has ended.
 ";
 
 /// How a subject is written.
@@ -47,7 +47,7 @@ fn section(source: Source) -> String {
     let mut text = format!("\n## `{source}`\n\n{}.\n\n", source.meaning());
     writeln!(text, "Subject: {}.", subject(source.subject_kind())).unwrap();
     if let Some(made) = source.made_names() {
-        writeln!(text, "\nThe names of its metrics are made when they are read: {made}.").unwrap();
+        writeln!(text, "\nThe names of its metrics are known only at the time of the read: {made}.").unwrap();
     }
     if !source.metrics().is_empty() {
         text += "\n| metric | kind | unit | meaning |\n| --- | --- | --- | --- |\n";

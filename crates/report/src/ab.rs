@@ -1,13 +1,13 @@
-//! What a report of two compared services is made from.
+//! The input of a report on two compared services.
 
 use plimsoll_analyze::ab::{AbFindings, QuantileDifference};
 
 /// Two services compared in rounds.
 #[derive(Debug, Clone, Copy)]
 pub struct AbReport<'a> {
-    /// What A and B are called.
+    /// The names of A and B.
     pub labels: &'a [String; 2],
-    /// The services were started for each load.
+    /// True if the services were started for each load.
     pub restarts: bool,
     pub findings: &'a AbFindings,
     /// By rising percentiles.

@@ -1,4 +1,4 @@
-//! Amounts, spans and loads, worded the same in text, JSON and figures; and the steps that reports speak of.
+//! Formats amounts, spans and loads the same way for text, JSON and figures; finds the steps that reports refer to.
 
 use std::time::Duration;
 
@@ -25,12 +25,12 @@ pub(crate) fn connections(count: u32) -> String {
     counted(count, "connection")
 }
 
-/// Parts of a sentence with a separator between them.
+/// Joins parts of a sentence with a separator.
 pub(crate) fn list(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
     parts.into_iter().collect::<Vec<_>>().join(separator)
 }
 
-/// The text of what is known; empty for what is not.
+/// Returns the text of a known value; empty for `None`.
 pub(crate) fn if_known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map(text).unwrap_or_default()
 }
@@ -40,7 +40,8 @@ pub(crate) fn bound(lower_bound: bool) -> &'static str {
     if lower_bound { "≥ " } else { "" }
 }
 
-/// The same of a ratio of two throughputs, and `≤ ` where the second one alone is a lower bound. Where both are, there is no ratio.
+/// Returns the sign of a ratio of two throughputs: `≥ ` if only the first is a lower bound, `≤ ` if only the second is.
+/// If both are, there is no ratio.
 pub(crate) fn ratio_bound(lower_bound: bool, from_lower_bound: bool) -> &'static str {
     if from_lower_bound { "≤ " } else { bound(lower_bound) }
 }
@@ -77,17 +78,17 @@ pub(crate) fn money(currency: &Currency, value: f64) -> String {
     }
 }
 
-/// A ratio as per cent, or that it is not known.
+/// Formats a ratio in per cent; [`NOT_KNOWN`] for `None`.
 pub(crate) fn ratio(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| NOT_KNOWN.to_owned(), percent_text)
 }
 
-/// The mean of times, or that it is not known.
+/// Formats the mean of a distribution; [`NOT_KNOWN`] if it is empty.
 pub(crate) fn mean(times: &TimeSummary) -> String {
     if times.count > 0 { duration_text(times.mean_ns) } else { NOT_KNOWN.to_owned() }
 }
 
-/// A percentile, or that it is not known.
+/// Formats a percentile; [`NOT_KNOWN`] if too few requests ended.
 pub(crate) fn percentile(percentile: Percentile) -> String {
     percentile.ns.map_or_else(|| NOT_KNOWN.to_owned(), duration_text)
 }
@@ -139,7 +140,7 @@ pub(crate) fn load_of(step: &StepSummary) -> String {
     }
 }
 
-/// Why a ladder shows only the least that the target holds: it ended before throughput stopped growing. `None` where it does not.
+/// Returns why a ladder gives only a lower bound: it ended before throughput stopped growing. `None` if it did not.
 pub(crate) fn unfinished(findings: &Findings) -> Option<String> {
     if !is_unfinished(findings) {
         return None;
@@ -151,7 +152,8 @@ pub(crate) fn unfinished(findings: &Findings) -> Option<String> {
     })
 }
 
-/// The position of the step at which hosts are shown: the plateau, else the step of highest throughput; `None` without steps.
+/// Returns the position of the step at which hosts are shown: the plateau, else the highest throughput; `None` without
+/// steps.
 pub(crate) fn plateau_position(findings: &Findings) -> Option<usize> {
     let plateau = findings.knee.map(|knee| knee.plateau_connections);
     let at_plateau = findings.steps.iter().position(|step| Some(step.connections) == plateau);

@@ -1,5 +1,5 @@
-//! One row a step, and one for each request of a plan of several, for spreadsheets and scripts. What is not known is an
-//! empty cell.
+//! CSV for spreadsheets and scripts: one row per step, and one per request if the plan has several. Unknown values are
+//! empty cells.
 
 use plimsoll_analyze::{Estimate, Findings, Percentile, RequestSummary, StepSummary, TimeSummary};
 use plimsoll_plan::Plan;
@@ -23,7 +23,7 @@ pub fn render(findings: &Findings) -> String {
     header + "\n" + &rows.collect::<String>()
 }
 
-/// The step as if only this request had been in it.
+/// Returns the step as if only this request had been in it.
 fn alone(step: &StepSummary, request: &RequestSummary) -> StepSummary {
     StepSummary {
         counts: request.counts.clone(),
@@ -37,7 +37,7 @@ fn alone(step: &StepSummary, request: &RequestSummary) -> StepSummary {
     }
 }
 
-/// What a row is of: a step, or a request of it.
+/// The subject of a row: a step, or one request of a step.
 struct Row<'a> {
     plan: &'a Plan,
     step: &'a StepSummary,
@@ -47,8 +47,8 @@ struct Row<'a> {
 /// A column: its name, and the cell that a row has in it.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-/// Due requests are counted for a whole step: which request of the mix is sent is decided later. Connections belong to a step as
-/// a whole too.
+/// Due requests are counted per step, because the request of the mix is chosen only later. Connections also belong to the
+/// whole step.
 const COLUMNS: [Column; 35] = [
     ("connections", |row| row.step.connections.to_string()),
     ("rate_per_sec", |row| maybe(row.step.rate_per_sec)),
@@ -88,7 +88,7 @@ const COLUMNS: [Column; 35] = [
 ];
 
 impl Row<'_> {
-    /// A cell that is empty in the row of a request.
+    /// Fills a cell that is empty in the row of a request.
     fn of_step(&self, cell: fn(&StepSummary) -> String) -> String {
         if self.request.is_none() { cell(self.step) } else { String::new() }
     }
@@ -104,8 +104,8 @@ fn checks_by_name(row: &Row<'_>) -> String {
     if failed.is_empty() { String::new() } else { quoted(&serde_json::json!(failed).to_string()) }
 }
 
-/// A text as a cell (RFC 4180). Control characters are shown, and what a spreadsheet would take for a formula begins with an
-/// apostrophe, which makes it text there.
+/// Quotes a text as a cell (RFC 4180). Control characters are escaped. A text that a spreadsheet would take for a formula
+/// gets a leading apostrophe, which makes it text there.
 fn quoted(text: &str) -> String {
     let is_formula = text.starts_with(['=', '+', '-', '@']);
     let mark = if is_formula { "'" } else { "" };

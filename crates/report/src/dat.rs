@@ -32,7 +32,7 @@ pub enum DatError {
         "it has no rows; a row is `concurrency QPS avg-latency-ms success%`, such as `200 47812.00 4.33 100.00`"
     )]
     Empty,
-    /// The run offered a rate, and a row stands for a concurrency.
+    /// The run offered a rate, but a row stands for a concurrency.
     #[error(
         "the run was made at an offered rate of {rate_per_sec} requests/s, which has no concurrency for a row to begin with; export csv or json"
     )]
@@ -63,13 +63,13 @@ fn row(step: &StepSummary) -> String {
     )
 }
 
-/// With at least two decimals and, below 10 ms, three significant digits.
+/// Formats a latency with at least two decimals and, below 10 ms, three significant digits.
 fn latency_ms(ms: f64) -> String {
     let decimals = if ms > 0.0 { (2.0 - ms.log10().floor()).clamp(2.0, 6.0) } else { 2.0 };
     format!("{ms:.*}", decimals as usize)
 }
 
-/// Cut to two decimals, not rounded: 100.00 means that nothing failed.
+/// Cuts a ratio to two decimals of a per cent instead of rounding it: 100.00 means that nothing failed.
 fn success_percent(ratio: f64) -> f64 {
     if ratio < 1.0 { cut_percent(ratio, 2) } else { 100.0 }
 }

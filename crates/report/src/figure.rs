@@ -3,7 +3,7 @@
 //! differences of two services by percentile and by round; use over the rate in production; the machines of each hour of a day.
 //! Flame graphs are SVG only.
 //!
-//! A figure that cannot be drawn is the fault of a damaged build, and a flame graph also that of a profile without CPU time.
+//! Drawing a figure fails only in a damaged build; a flame graph also fails for a profile without CPU time.
 
 mod ab;
 mod answer;

@@ -14,8 +14,8 @@ mod row;
 mod traffic;
 mod window;
 
-/// The whole view. The user `named` the processes of the samples, or they were chosen because they were busy. Of the
-/// processes that `ran` meanwhile, the view shows those without a sample.
+/// Renders the whole view. `named` is true if the user named the sampled processes, false if they were chosen because
+/// they were busy. Of the processes that `ran` meanwhile, the view shows those without a sample.
 pub fn render(window: &Window<'_>, ran: &[ProcessUse], named: bool) -> String {
     let rows: Vec<Row> = [
         machine::rows(window),
@@ -33,7 +33,7 @@ pub fn render(window: &Window<'_>, ran: &[ProcessUse], named: bool) -> String {
     format!("{name}, over {} s\n{}{notable}", significant(window.span_sec()), lines.collect::<String>())
 }
 
-/// Sources that are there and cannot be read.
+/// Returns a row for each source that exists but cannot be read.
 fn failures(window: &Window<'_>) -> Vec<Row> {
     let failed = |sample: &HostSample| match &sample.reading {
         Reading::Failed(why) => Some(Row::new("not read", format!("{}: {why}", sample.source)).notable(true)),

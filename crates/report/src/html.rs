@@ -9,7 +9,7 @@ use crate::text::origin;
 
 /// The built page; `make ui` makes it from `ui/`.
 const PAGE: &str = include_str!("../page/index.html");
-/// Where the document stands in it.
+/// The placeholder of the document.
 const PLACE: &str = "<!--plimsoll:document-->";
 
 /// A recorded run as a page shows it.
@@ -20,7 +20,7 @@ pub fn page_run(run: &Run, findings: &Findings, values: Values) -> Result<PageRu
     Ok(PageRunDocument::new(run, findings, &timeline(run)?, values))
 }
 
-/// A run that goes on, as a page shows it. Its last fact is not recorded yet, as that of a run that was killed.
+/// A run in progress, as a page shows it. It is not sealed yet, but unlike a killed run it goes on, and the text says so.
 ///
 /// # Errors
 /// When a histogram of the run cannot be read.
@@ -34,12 +34,12 @@ pub fn page_run_so_far(
     Ok(PageRunDocument { text, ..page })
 }
 
-/// The page of a document, which needs nothing else: no network and no other file.
+/// Returns a self-contained page: it needs no network and no other file.
 ///
 /// # Errors
 /// When the document cannot be written as JSON. No document of this crate has a map key or a value for which that happens.
 pub fn html(document: &PageDocument) -> Result<String, serde_json::Error> {
-    // A browser ends the element at `</script`, whatever is around it, and reads `<!--` as the begin of a comment.
+    // A browser ends the element at `</script`, whatever is around it, and reads `<!--` as the start of a comment.
     let json = serde_json::to_string(document)?.replace('<', "\\u003c");
     let together = document.together.iter().map(|together| &together.text);
     let texts: Vec<String> =
@@ -51,20 +51,20 @@ pub fn html(document: &PageDocument) -> Result<String, serde_json::Error> {
     Ok(PAGE.replacen(PLACE, &element, 1))
 }
 
-/// What a page shows that a server serves.
+/// What a page shows that comes from a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServedPage {
-    /// A run while it goes on.
+    /// A run in progress.
     Live,
     /// A list of recorded runs, and each of them.
     Runs,
 }
 
-/// What begins the page's own policy.
+/// The text in front of the page's own policy.
 const POLICY: &str = "http-equiv=\"Content-Security-Policy\" content=\"";
 
-/// A page without a document: it asks the server that it came from. The second text is its content security policy, which differs from
-/// that of a page on disk by `connect-src 'self'` alone.
+/// Returns a page without a document, which it requests from its server, and its content security policy. The policy
+/// differs from that of a page on disk only by `connect-src 'self'`.
 pub fn served_page(kind: ServedPage) -> (String, String) {
     let name = match kind {
         ServedPage::Live => "live",
@@ -77,7 +77,7 @@ pub fn served_page(kind: ServedPage) -> (String, String) {
     (format!("{before}{policy}{after}"), policy)
 }
 
-/// The page up to its policy, the policy, and the rest.
+/// Splits the page into the part before its policy, the policy, and the rest.
 fn parts_around_policy(page: &str) -> (&str, &str, &str) {
     let begin = page.find(POLICY).map_or(0, |at| at + POLICY.len());
     let end = page[begin..].find('"').map_or(begin, |length| begin + length);

@@ -1,7 +1,7 @@
 //! JSON documents: a run and its findings (`plimsoll/run/1`), explanations, plans, ledgers, tiers, labs, calibrations.
 //!
-//! `document!` defines each part of a document from the findings, see [`document`](mod@document). Numbers are given in
-//! full; what is not known is null, never zero. The schemas in `docs/*.schema.json` are generated from these types.
+//! `document!` defines each part of a document from the findings, see [`document`](mod@document). Numbers are not
+//! rounded; unknown values are null, never zero. The schemas in `docs/*.schema.json` are generated from these types.
 //! Within one schema name fields are added, never renamed or removed.
 
 mod ab;
@@ -77,32 +77,34 @@ document! {
     pub struct Document(run: &Run, findings: &Findings, values: Values) {
         /// Always `plimsoll/run/1`.
         schema: &'static str = SCHEMA,
-        /// What wrote the document.
+        /// The program that made the run.
         tool: ToolDocument = ToolDocument::new(&run.manifest),
-        /// What the run was.
+        /// The name, the command, the plan's hash and the state of the run.
         run: RunDocument = RunDocument::new(&run.manifest),
-        /// What of the run file does not match its digests; all figures are of the rest. Empty for an intact file.
+        /// The parts of the run file that do not match their digests. All figures come from the rest. Empty for an intact
+        /// file.
         damage: Vec<String> = each(&run.damage, words::damage),
         /// The frozen plan, as it is stored with the run. The values of headers that carry credentials are `(hidden)`, and so are
         /// bodies and the values of queries, unless they are asked for.
         plan: serde_json::Value = shown_plan(&run.manifest.plan, values),
         /// The machine that made the load.
         machine: MachineDocument = MachineDocument::new(&run.manifest.machine),
-        /// The target before the load.
+        /// What was found out about the target before the load.
         preflight: PreflightDocument = PreflightDocument::new(&run.manifest.preflight),
         /// The steps, in the order they were run.
         steps: Vec<StepDocument> = each(&shown_steps(findings, values), |step| StepDocument::new(run, findings, step)),
         /// The search for the highest rate within the conditions; null if there was none.
         search: Option<SearchDocument> = shown_search(findings, values).map(|search| SearchDocument::new(run, findings, &search)),
-        /// What becomes of the target under overload; null if it was not overloaded.
+        /// How the target behaves under overload; null if it was not overloaded.
         overload: Option<OverloadDocument> = findings.overload.as_ref().map(|overload| OverloadDocument::new(overload, protection(findings).as_ref())),
-        /// Numbers of connections of the ladder that were not tried, because this machine cannot open so many.
+        /// Steps of the ladder that were not run because this machine cannot open so many connections, by their
+        /// connections.
         steps_not_run: Vec<u32> = each(&findings.not_run, |step| step.connections),
         /// The load generator's check of itself, over the steps that count for the answer.
         generator: GeneratorDocument = GeneratorDocument::new(run, &findings.generator),
-        /// The hosts that were sampled. The load generator has a part of its own.
+        /// The hosts that were sampled. For the load generator see `generator`.
         hosts: Vec<HostDocument> = hosts::hosts(run, findings),
-        /// The processes that requests pass, the target first, as far as sockets led to them.
+        /// The processes that requests pass through, the target first, as far as their sockets could be followed.
         tiers: Vec<TierDocument> = hosts::tiers(run, findings),
         /// The generators of each step, if they were on several machines; otherwise empty.
         fleet: Vec<FleetStepDocument> =
@@ -113,9 +115,9 @@ document! {
         events: Vec<EventDocument> = each(&run.events, |event| EventDocument::new(event, findings)),
         /// Claims, each with its value and its evidence.
         findings: Vec<FindingDocument> = verdict::findings(findings),
-        /// How much the target holds.
+        /// How much load the target sustains.
         answer: AnswerDocument = AnswerDocument::new(findings),
-        /// What limits it.
+        /// What limits the target.
         verdict: VerdictDocument = VerdictDocument::new(&findings.verdict),
     }
 }

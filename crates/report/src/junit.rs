@@ -1,6 +1,6 @@
 //! A run, or a comparison in rounds, as JUnit XML, as GitLab and Jenkins read it: a suite with a case for each condition.
 //!
-//! A broken condition is a failure, one that is not known is skipped. The case `measurement` is an error if the run itself
+//! A broken condition is a failure; an unknown one is skipped. The case `measurement` is an error if the run itself
 //! failed. The names of cases are the same in every run of a plan, so that a pipeline can follow them.
 
 mod ab;
@@ -20,7 +20,7 @@ use crate::words;
 
 pub use self::ab::junit_of_ab;
 
-/// What came of a case, and why.
+/// The outcome of a case, and why.
 enum Outcome {
     Passed,
     Failed(String),
@@ -34,7 +34,7 @@ struct Case {
     outcome: Outcome,
 }
 
-/// The suite of a run. With `strict`, a result that is no evidence is a failure.
+/// Returns the suite of a run. With `strict`, a result that is no evidence is a failure.
 ///
 /// # Errors
 /// When it cannot be written; memory always can be written to.
@@ -50,7 +50,7 @@ pub fn junit(run: &Run, findings: &Findings, values: Values, strict: bool) -> io
     suite.document()
 }
 
-/// The suite of a run that did not begin, such as one whose target is unreachable: its measurement is an error.
+/// Returns the suite of a run that did not begin, such as one whose target is unreachable: its measurement is an error.
 ///
 /// # Errors
 /// When it cannot be written; memory always can be written to.
@@ -143,7 +143,7 @@ impl Case {
 
     fn write(&self, writer: &mut Writer<Vec<u8>>, suite: &str, time: &str) -> io::Result<()> {
         let name = in_attribute(&self.name);
-        // The conditions are judged of one measurement, which alone takes time.
+        // All conditions are judged from one measurement, which alone takes time.
         let time = if self.name == Self::MEASUREMENT { time } else { "0" };
         let case = writer.create_element("testcase");
         let case = case.with_attributes([("name", &*name), ("classname", suite), ("time", time)]);
@@ -166,7 +166,7 @@ impl Case {
     }
 }
 
-/// The measurement, then each condition; of overloads the only one that there is.
+/// Returns the measurement, then each condition; for an overload, its only condition.
 fn cases(run: &Run, findings: &Findings, strict: bool) -> Vec<Case> {
     let status = RunStatus::new(run, findings, strict);
     let measurement =
@@ -194,7 +194,7 @@ fn measurement(run: &Run, findings: &Findings, status: RunStatus) -> Outcome {
     }
 }
 
-/// What ended the run before its end, and the steps that were not run.
+/// Returns why the run ended early, and the steps that were not run.
 fn why_incomplete(run: &Run, findings: &Findings) -> String {
     let ends = [EventKind::Interrupted, EventKind::TargetLost, EventKind::StepFailed];
     let events = run.events.iter().filter(|event| ends.contains(&event.kind));
@@ -203,7 +203,7 @@ fn why_incomplete(run: &Run, findings: &Findings) -> String {
     list(events.chain(not_run.lines().map(|line| line.trim().to_owned())), "; ")
 }
 
-/// Why the result is refused under `--strict`.
+/// Returns why `--strict` refuses the result.
 fn why_no_evidence(findings: &Findings) -> String {
     if findings.lower_bound {
         return claim::generator_limit(findings).trim().to_owned();
@@ -213,7 +213,7 @@ fn why_no_evidence(findings: &Findings) -> String {
     list(unsteady.map(|step| format!("{}:{}", load_of(step), claim::settled(step, false))), " ")
 }
 
-/// The conditions at the load that they are judged at, which decides the exit code.
+/// Returns the conditions at the load at which they are judged, which decides the exit code.
 fn conditions(findings: &Findings) -> Vec<Case> {
     let Some((_, conditions)) = slo::conditions(findings) else { return unjudged(findings) };
     let judged = |condition: slo::Condition| {
@@ -235,7 +235,7 @@ fn unjudged(findings: &Findings) -> Vec<Case> {
     names.map(|name| Case { name, outcome: Outcome::Skipped(slo::doubt(findings).to_owned()) }).collect()
 }
 
-/// That the target holds up is the condition of an overload.
+/// Returns the condition of an overload: that the target holds up.
 fn under_overload(findings: &Findings, overload: &Overload) -> Case {
     let text = words::overload_verdict(findings, overload);
     let outcome = match RunStatus::of_overload(overload.class) {
@@ -246,7 +246,7 @@ fn under_overload(findings: &Findings, overload: &Overload) -> Case {
     Case { name: "holds up under overload".to_owned(), outcome }
 }
 
-/// From the begin of the run to the last response, in seconds.
+/// Returns the time from the start of the run to the last response, in seconds.
 fn time(run: &Run) -> String {
     format!("{:.3}", run.drained_ns() as f64 / 1e9)
 }
@@ -258,12 +258,12 @@ fn began(run: &Run) -> String {
     began.strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
-/// Text in one line, without what XML forbids.
+/// Returns the text in one line, without characters that XML forbids.
 fn in_attribute(text: &str) -> String {
     in_text(&escape_control(text))
 }
 
-/// Text without the characters that XML 1.0 forbids even as references (section 2.2): they are replaced.
+/// Replaces the characters that XML 1.0 forbids even as references (section 2.2).
 fn in_text(text: &str) -> String {
     let is_allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     text.chars().map(|c| if is_allowed(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()

@@ -3,7 +3,7 @@
 //! Everything here is a pure function of a [`plimsoll_record::Run`] and the [`plimsoll_analyze::Findings`] made from it: no
 //! clock, no terminal, no file. So the report of a stored run is byte for byte what the live run printed.
 //!
-//! This crate judges nothing. It words what the findings contain, and prints what is not known as not known.
+//! This crate judges nothing. It puts the findings into words, and prints unknown values as not known.
 
 mod ab;
 mod amount;

@@ -14,9 +14,9 @@ use crate::text::comparison::{headline, highest_rates, notes, objection, steps};
 use crate::text::{self, Side, ab, origin, overload, search, short, slo, verdict};
 use crate::words;
 
-/// Steps of a ladder that are shown at most; a sweep has all.
+/// The maximum number of steps shown of a ladder; a sweep shows all.
 const MAX_STEPS: usize = 12;
-/// Columns of the name of a request.
+/// The maximum width of a request's name, in columns.
 const MAX_NAME: usize = 80;
 
 /// The summary of a run.
@@ -84,7 +84,7 @@ fn ladder(run: &Run, findings: &Findings) -> Vec<String> {
     vec![table(&short::ladder_cells(findings, max_rows)), unknown.unwrap_or_default(), not_run]
 }
 
-/// The figures of a single level, its requests and its course.
+/// Returns the figures of a single level, its requests and its windows over time.
 fn level(findings: &Findings) -> Vec<String> {
     let Some(step) = findings.steps.first() else { return Vec::new() };
     let facts = short::facts(step, findings.lower_bound);
@@ -98,7 +98,7 @@ fn level(findings: &Findings) -> Vec<String> {
     ]
 }
 
-/// What becomes of the target under overload, and what protects it.
+/// Returns how the target behaves under overload, and what protects it.
 fn after_overload(findings: &Findings, overloaded: &plimsoll_analyze::Overload) -> Vec<String> {
     let sentence = format!("{} {}", url(findings), words::overload_verdict(findings, overloaded));
     let notes = [words::ramp_text(overloaded), overload::protecting(findings)];
@@ -129,7 +129,7 @@ pub fn markdown_of_comparison(
     blocks([heading, sentence, rates, escaped(margin.trim()), against, rows, notes])
 }
 
-/// The comparison of two services that were loaded in turn; `trouble` is what ended the rounds before their end.
+/// Returns the comparison of two services that were loaded in turn; `trouble` says why the rounds ended early.
 pub fn markdown_of_ab(report: &AbReport<'_>, trouble: Option<&str>) -> String {
     let findings = report.findings;
     let label = |label: &String| code(&escape_control(label));
@@ -156,14 +156,14 @@ fn url(findings: &Findings) -> String {
     escape_control(&findings.plan.target.url)
 }
 
-/// A sentence with the URL of the target as code, so that it becomes no link, and the rest escaped.
+/// Escapes a sentence, with the URL of the target as code, so that it becomes no link.
 fn around_url(findings: &Findings, sentence: &str) -> String {
     let url = url(findings);
     let parts: Vec<String> = sentence.split(&url).map(escaped).collect();
     parts.join(&code(&url))
 }
 
-/// Text as code, between more accents than it has in a row.
+/// Returns the text as code, between more backticks than it has in a row.
 fn code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -179,7 +179,7 @@ fn list(rows: &[String]) -> String {
     rows.iter().map(|row| format!("- {}\n", escaped(row))).collect()
 }
 
-/// A part that is opened with a click; empty without content.
+/// Returns a section that opens with a click; empty without content.
 fn folded(title: &str, content: &str) -> String {
     if content.is_empty() {
         return String::new();
@@ -201,7 +201,7 @@ fn table(lines: &[Vec<String>]) -> String {
     row(names) + &aligned + &rows.iter().map(row).collect::<String>()
 }
 
-/// The parts that hold something, with an empty line between them.
+/// Joins the parts that are not empty, with an empty line between them.
 fn blocks(parts: impl IntoIterator<Item = String>) -> String {
     let parts: Vec<String> =
         parts.into_iter().map(|part| part.trim_end().to_owned()).filter(|part| !part.is_empty()).collect();
@@ -219,12 +219,12 @@ fn escaped(text: &str) -> String {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            // What begins with a scheme or `www.` is a link otherwise.
+            // Otherwise a scheme or `www.` begins a link.
             ':' if text[at..].starts_with("://") => safe.push_str("&#58;"),
             '.' if ends_in_www(&text[..at]) => safe.push_str("&#46;"),
-            // So is an address of mail, and a name after it mentions a user.
+            // Otherwise an e-mail address becomes a link, and `@` with a name mentions a user.
             '@' => safe.push_str("&#64;"),
-            // A line that begins so is a point of a list or a heading.
+            // At the start of a line, these begin a list item or a heading.
             '-' | '+' | '=' if at == 0 => safe.extend(['\\', c]),
             '.' | ')' if is_numbered && Some(at) == number => safe.extend(['\\', c]),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '$' | '!' => safe.extend(['\\', c]),

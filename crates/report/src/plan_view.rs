@@ -1,12 +1,12 @@
-//! What is shown of a plan of machines.
+//! The parts of a machine plan that reports show.
 
 use plimsoll_analyze::{DayPlan, MachinePlan, PlanCost};
 
-/// A plan of machines, with what else was asked for.
+/// A plan of machines, with the optional parts that the user requested.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanView<'a> {
     pub plan: &'a MachinePlan,
-    /// A change, as typed, and the plan with it.
+    /// A change, as typed, and the plan after it.
     pub what_if: Option<(&'a str, &'a MachinePlan)>,
     /// What the plan costs.
     pub cost: Option<&'a PlanCost>,

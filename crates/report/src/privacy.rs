@@ -1,4 +1,4 @@
-//! What is hidden in documents and figures, because these are passed on where a run file is not.
+//! Hides private values in documents and figures, which are passed on where a run file is not.
 //!
 //! Credentials in headers are always hidden; the values of queries and the bodies of requests unless they are asked for.
 
@@ -14,7 +14,7 @@ pub enum Values {
     Shown,
 }
 
-/// The findings with no value of a query in the target's URL and in the names of requests, for figures and tables.
+/// Returns the findings for figures and tables, without query values in the target's URL and in the names of requests.
 pub fn for_figures(findings: &Findings, values: Values) -> Findings {
     let mut findings = findings.clone();
     if values == Values::Hidden {
@@ -30,14 +30,14 @@ pub(crate) fn shown_url(findings: &Findings, values: Values) -> String {
     if values == Values::Hidden { without_query_values(url) } else { url.clone() }
 }
 
-/// The steps with no value of a query in the names of their requests.
+/// Returns the steps without query values in the names of their requests.
 pub(crate) fn shown_steps(findings: &Findings, values: Values) -> Vec<StepSummary> {
     let mut steps = findings.steps.clone();
     steps.iter_mut().for_each(|step| hide_names(step, values));
     steps
 }
 
-/// The same of the steps of a search.
+/// Returns the search without query values in the names of its steps' requests.
 pub(crate) fn shown_search(findings: &Findings, values: Values) -> Option<RateSearch> {
     let mut search = findings.search.clone()?;
     search.trials.iter_mut().for_each(|trial| hide_names(&mut trial.step, values));
@@ -50,7 +50,7 @@ fn hide_names(step: &mut StepSummary, values: Values) {
     }
 }
 
-/// The stored plan as a document shows it. Null if the plan cannot be read.
+/// Returns the stored plan as a document shows it; null if the plan cannot be read.
 pub(crate) fn shown_plan(stored: &str, values: Values) -> Value {
     let mut plan: Value = serde_json::from_str(stored).unwrap_or(Value::Null);
     let redacted: Vec<String> = plan["redact"]
@@ -75,8 +75,8 @@ pub(crate) fn shown_plan(stored: &str, values: Values) -> Value {
     plan
 }
 
-/// The stored plan without what documents hide, still in the form in which a run file holds it. `None` if it cannot be read as a
-/// plan then.
+/// Returns the stored plan without the values that documents hide, in the form of a run file. `None` if the result cannot
+/// be read as a plan.
 pub fn shareable_plan(stored: &str) -> Option<String> {
     let mut plan = shown_plan(stored, Values::Hidden);
     let as_bytes = |request: &mut Value| {
@@ -117,8 +117,8 @@ const HARMLESS: [&str; 10] = [
     "user-agent",
 ];
 
-/// A header as typed, `Name: value`, with its value only where headers of this name hold no credentials. `redacted` has names in lower
-/// case; a plan file may name others, so that all that are not known are hidden.
+/// Returns a header as typed, `Name: value`, with its value only if headers of this name hold no credentials. `redacted`
+/// has names in lower case. A plan file may name others, so the values of all unknown headers are hidden.
 pub fn shown_header(header: &str, redacted: &[String]) -> String {
     let Some((name, _)) = header.split_once(':') else { return header.to_owned() };
     let known = name.trim().to_ascii_lowercase();
@@ -137,7 +137,7 @@ pub fn shown_address(address: &str) -> String {
     without_query_values(&without_login(address, login))
 }
 
-/// A sentence with no value of a query in the URLs and paths that it names, such as those of pages that cannot be read.
+/// Returns a sentence without query values in its URLs and paths, such as those of pages that cannot be read.
 pub(crate) fn shown_sentence(text: &str) -> String {
     let shown = |word: &str| {
         let address = word.strip_suffix(',').unwrap_or(word);
@@ -146,8 +146,8 @@ pub(crate) fn shown_sentence(text: &str) -> String {
     text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// The value of an option as typed; an address without anything that may be a login, and without the values of a query. A password may
-/// hold any character: all up to the last `@` is hidden. The user of `ssh://user@host` is no secret.
+/// Returns the value of an option as typed; an address without a possible login and without query values. A password may
+/// contain any character, so everything up to the last `@` is hidden. The user of `ssh://user@host` is no secret.
 pub fn shown_setting(value: &str) -> String {
     if !value.contains("://") {
         return value.to_owned();
@@ -155,13 +155,13 @@ pub fn shown_setting(value: &str) -> String {
     without_query_values(&without_login(value, |rest| rest.rfind('@')))
 }
 
-/// The addresses of a broker as typed, with commas, each as [`shown_setting`] shows it. A comma always ends an address, as no user or
-/// password of a broker may hold one.
+/// Returns the addresses of a broker as typed, separated by commas, each as [`shown_setting`] shows it. A comma always
+/// ends an address, because no user or password of a broker can contain one.
 pub fn shown_brokers(value: &str) -> String {
     value.split(',').map(shown_setting).collect::<Vec<_>>().join(",")
 }
 
-/// An address without what stands before the place that `login_end` finds after its scheme.
+/// Hides the login of an address: all from its scheme to the position that `login_end` finds after the scheme.
 fn without_login(address: &str, login_end: impl Fn(&str) -> Option<usize>) -> String {
     match address.split_once("://") {
         Some((scheme, rest)) if !scheme.ends_with("ssh") => match login_end(rest) {
@@ -190,7 +190,7 @@ fn hide_values(request: &mut Value) {
     }
 }
 
-/// Hides the values of queries in every text: pages of probes and profilers are asked for by URL.
+/// Hides query values in every text, because pages of probes and profilers are requested by URL.
 fn hide_values_of_pages(part: &mut Value) {
     match part {
         Value::String(text) => *text = without_query_values(text),

@@ -35,10 +35,10 @@ pub enum Order {
 /// A CPU profile and the load during which it was taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfiledRun {
-    /// Where it came from.
+    /// Where the profile came from.
     pub source: String,
     pub stacks: Stacks,
-    /// How long it was taken, in seconds.
+    /// How long the profile was taken, in seconds.
     pub span_sec: f64,
     /// The step during which it was taken.
     pub step: StepSummary,
@@ -77,13 +77,13 @@ impl ProfiledRun {
         })
     }
 
-    /// The profile with the number of requests served while it was taken: the throughput of the step times that span.
+    /// Relates the profile to the requests served while it was taken: the throughput of the step times that span.
     pub fn per_request(&self) -> PerRequest<'_> {
         PerRequest { stacks: &self.stacks, requests: self.step.throughput.value * self.span_sec }
     }
 }
 
-/// The span that the profile itself states, else the time it took to fetch it.
+/// Returns the span that the profile itself states, else the time it took to fetch it.
 fn span_sec(profile: &CpuProfile, stacks: &Stacks) -> f64 {
     let took_sec = profile.ended_ns.saturating_sub(profile.began_ns) as f64 / 1e9;
     stacks.span.map_or(took_sec, |span| span.as_secs_f64()).max(f64::MIN_POSITIVE)

@@ -1,4 +1,4 @@
-//! The limits that protect a service, as settings of the programs that can keep them. Each text can be pasted as it is.
+//! The limits that protect a service, as settings of the programs that can enforce them. Each text can be pasted as is.
 
 mod envoy;
 mod grpc;
@@ -12,7 +12,7 @@ use plimsoll_plan::Protector;
 use plimsoll_units::{duration_text, escape_control, grouped};
 use values::Values;
 
-/// The settings of a program that keep these limits for the service at a URL.
+/// Returns the settings with which a program enforces these limits for the service at a URL.
 pub fn snippet(protector: Protector, limits: &Protection, url: &str) -> String {
     let values = Values::new(limits);
     let head = head(&values, limits, url);
@@ -25,9 +25,9 @@ pub fn snippet(protector: Protector, limits: &Protection, url: &str) -> String {
     }
 }
 
-/// What the settings are for and what they follow from, a line each.
+/// Returns lines that say what the settings are for and what they follow from.
 fn head(values: &Values, limits: &Protection, url: &str) -> Vec<String> {
-    // A comment must not end where a server or a user wants it to.
+    // The URL must not be able to end the comment.
     let url = escape_control(url).replace("*/", "* /");
     let within =
         limits.limit_ms.map_or_else(String::new, |ms| format!(" within {}", duration_text(ms * 1e6)));

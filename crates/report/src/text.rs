@@ -65,7 +65,7 @@ use paragraph::{blocks, wrapped};
 
 use crate::amount::{counted, span};
 
-/// The full report of a run, in the form its command calls for.
+/// Returns the full report of a run, in the form for its command.
 pub fn full(run: &Run, findings: &Findings) -> String {
     match run.manifest.command {
         RunCommand::Sweep => sweep(run, findings),
@@ -79,7 +79,7 @@ pub fn full(run: &Run, findings: &Findings) -> String {
     }
 }
 
-/// The whole answer: what the target holds, what limits it, then the figures it rests on.
+/// Returns the whole answer: what the target holds, what limits it, then the figures behind it.
 fn answer(run: &Run, findings: &Findings) -> String {
     let parts = [
         overload::block(findings),
@@ -89,7 +89,7 @@ fn answer(run: &Run, findings: &Findings) -> String {
     origin::remarks(run, findings) + &blocks(parts)
 }
 
-/// A sweep: the table of steps first.
+/// Returns a sweep: the table of steps first.
 fn sweep(run: &Run, findings: &Findings) -> String {
     let (heading, steps) = (sweep_heading(findings), steps::steps(findings));
     let answer = conclusions_of(run, findings);
@@ -100,7 +100,7 @@ fn conclusions_of(run: &Run, findings: &Findings) -> String {
     claim::sentences(findings) + &verdict::limit(run, findings) + &slo::block(findings)
 }
 
-/// What every report of a ladder ends with.
+/// Returns the end of every report of a ladder.
 fn rest(run: &Run, findings: &Findings) -> String {
     let rest = [
         search::block(findings),

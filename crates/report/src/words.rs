@@ -63,7 +63,7 @@ pub(crate) fn throughput_limit(per_sec: f64) -> String {
     format!("throughput ≥ {} requests/s", exact_count_text(per_sec))
 }
 
-/// `, within p99 ≤ 500 ms and success ≥ 99.95 %`, as far as any was asked for.
+/// Formats the limits as a clause, `, within p99 ≤ 500 ms and success ≥ 99.95 %`; empty without limits.
 pub(crate) fn within(slo: &Slo) -> String {
     let mut limits: Vec<String> = limits(slo).collect();
     let Some(last) = limits.pop() else { return String::new() };
@@ -71,7 +71,7 @@ pub(crate) fn within(slo: &Slo) -> String {
     format!(", within {others}{last}")
 }
 
-/// What a verdict says in short: its paragraph, or what to try where it has none.
+/// Returns the short form of a verdict: its paragraph, or what to try if it has none.
 pub fn summary(verdict: &Verdict) -> String {
     let text = paragraph(verdict);
     if text.is_empty() { advice(verdict).join(" ") } else { text }

@@ -12,7 +12,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-/// How much of a response a check reads; more includes less.
+/// The part of a response that a check reads. Greater values include smaller ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
     /// Only the status and the length of the body, which are always known.
@@ -40,7 +40,7 @@ impl CheckedResponse<'_> {
     }
 }
 
-/// Why a text is no check.
+/// Why a text is not a check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
@@ -102,7 +102,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// How much of a response must be kept for this check.
+    /// Returns the part of a response that must be kept for this check.
     pub fn needs(&self) -> Needs {
         match self.kind {
             Kind::Status(_) | Kind::Size(_) => Needs::Nothing,
@@ -111,14 +111,14 @@ impl Check {
         }
     }
 
-    /// Whether it decides which statuses are successes, in place of the usual rule.
+    /// Whether the check decides which statuses are successes, instead of the usual rule.
     pub fn is_of_status(&self) -> bool {
         matches!(self.kind, Kind::Status(_))
     }
 
-    /// Whether a response meets the condition; false if that takes the whole body and only its beginning was kept. Only
-    /// regular expressions allocate, on their first use, and `json:` a little: for the value at its pointer, and for the
-    /// depth of the values it skips.
+    /// Whether a response meets the condition; false if the check needs the whole body and only its beginning was kept. Allocations are
+    /// rare: regular expressions allocate on their first use, and `json:` allocates a little, for the value at its pointer and for the
+    /// depth of skipped values.
     pub fn holds(&self, response: &CheckedResponse<'_>) -> bool {
         if self.needs() == Needs::Body && response.is_cut() {
             return false;
@@ -141,7 +141,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// The values of a field in a head, one for each line with its name, whose case does not matter.
+/// Returns the values of a header field, one for each line with its name, ignoring the name's case.
 fn header_values<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     let lines = head.split(|byte| *byte == b'\n').skip(1);
     lines.filter_map(move |line| {

@@ -6,13 +6,13 @@ mod tests;
 /// The order in which requests take rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Order {
-    /// From the first to the last and round again. Over all workers each row is used once a round.
+    /// From the first row to the last, then again from the first. In each round every row is used once, over all workers together.
     #[default]
     Sequential,
     Random,
 }
 
-/// Why a text is no CSV file of values.
+/// Why a text is not a CSV file of values.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeederError {
@@ -41,24 +41,24 @@ pub enum FeederError {
     Csv(#[from] csv::Error),
 }
 
-/// The rows of a CSV file with a header row, kept in one piece.
+/// The rows of a CSV file with a header row, in one block of memory.
 #[derive(Debug)]
 pub struct Feeder {
     columns: Vec<String>,
     bytes: Vec<u8>,
-    /// Where each cell ends in `bytes`, row by row; a cell begins where the one before it ends.
+    /// The end of each cell in `bytes`, row by row. A cell begins at the end of the previous one.
     ends: Vec<usize>,
-    /// The line each row begins in.
+    /// The line in which each row begins.
     lines: Vec<u64>,
-    /// The length of the longest cell of each column.
+    /// The length of the longest cell of each column, in bytes.
     longest: Vec<usize>,
 }
 
 impl Feeder {
-    /// Reads a CSV file (RFC 4180): commas, double quotes, and names of columns in the first line.
+    /// Parses a CSV file (RFC 4180): commas, double quotes, and the names of columns in the first line.
     ///
     /// # Errors
-    /// When there is no row, when columns have no names of their own, or a row has not one cell for each.
+    /// When there is no row, when column names are missing or repeated, or a row does not have one cell for each column.
     pub fn from_csv(text: &[u8]) -> Result<Self, FeederError> {
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
         let columns = column_names(reader.byte_headers()?)?;
@@ -90,17 +90,17 @@ impl Feeder {
         Ok(())
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The number of rows; at least one.
+    /// Returns the number of rows, at least one.
     pub fn rows(&self) -> usize {
         self.lines.len()
     }
 
-    /// One value; empty when there is no such row or column.
+    /// Returns the value of a cell; empty if there is no such row or column.
     pub fn cell(&self, row: usize, column: usize) -> &[u8] {
         if column >= self.columns.len() {
             return &[];
@@ -110,7 +110,7 @@ impl Feeder {
         self.ends.get(index).map_or(&[], |end| &self.bytes[start..*end])
     }
 
-    /// The line of the file that a row begins in, counted from 1; none when there is no such row.
+    /// Returns the line of the file in which a row begins, counted from 1; `None` if there is no such row.
     pub fn line(&self, row: usize) -> Option<u64> {
         self.lines.get(row).copied()
     }
@@ -120,15 +120,15 @@ impl Feeder {
     }
 }
 
-/// The line a row begins in. The reader's position is the end of the row before, where a line feed and blank
-/// lines may still be to come.
+/// Returns the line in which a row begins. The reader's position is the end of the previous row, so that a line feed and blank lines
+/// may still follow.
 fn first_line(text: &[u8], position: &csv::Position) -> u64 {
     let rest = &text[text.len().min(position.byte() as usize)..];
     let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
     position.line() + blank.filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// Whether a last row ends within a quoted value. A quote begins one only where a cell begins.
+/// Whether the last row ends within a quoted value. Only a quote at the beginning of a cell starts one.
 fn is_unclosed(row: &[u8]) -> bool {
     let (mut is_quoted, mut begins) = (false, true);
     let mut bytes = row.iter().peekable();

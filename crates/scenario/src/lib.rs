@@ -1,10 +1,10 @@
 //! Loads of several or changing requests, and the checks that responses must pass.
 //!
-//! Texts come in, rendered bytes and the outcomes of checks go out: this crate opens no file, reads no clock and
-//! no environment. Whatever can be wrong with a file of requests, a template or a check is found when
-//! it is parsed, before the load begins; rendering and choosing cannot fail, and do not allocate.
+//! The crate takes texts and returns rendered bytes and the outcomes of checks. It opens no file, and reads no clock and no
+//! environment. All errors in a file of requests, a template or a check are found when it is parsed, before the load begins;
+//! rendering and choosing cannot fail, and do not allocate.
 //!
-//! Deliberately absent: values carried from an answer into the next request, loops and conditions.
+//! Deliberately absent: values from a response used in the next request, loops, and conditions.
 
 mod check;
 mod feeder;

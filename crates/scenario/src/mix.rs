@@ -1,16 +1,16 @@
-//! Which of several requests comes next, by their weights.
+//! Chooses the next of several requests by their weights.
 //!
-//! The order is fixed, not drawn: drawn shares are only right on average, and after a hundred draws a request
-//! of weight 1 in 10 may have come five times or fifteen, which no report could distinguish from an effect of
-//! the server. Here each cycle holds every request exactly as often as its weight says, evenly spread.
+//! The order is fixed, not random. Random ratios are right only on average: after a hundred draws a request of weight 1 in 10 may
+//! have come five times or fifteen, which no report could distinguish from an effect of the server. Here each cycle contains every
+//! request exactly as often as its weight says, evenly spread.
 
 #[cfg(test)]
 mod tests;
 
-/// The longest cycle that is built; at four bytes a slot, 4 MiB.
+/// The maximum length of a cycle; with four bytes per slot, 4 MiB.
 const MAX_CYCLE: u64 = 1 << 20;
 
-/// Why weights make no mix.
+/// Why weights do not form a mix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MixError {
@@ -26,16 +26,16 @@ pub enum MixError {
          such as 1 and 1000 for 3 and 2999"
     )]
     TooLong {
-        /// The sum of the weights over their greatest common divisor.
+        /// The sum of the weights divided by their greatest common divisor.
         total: u64,
     },
 }
 
-/// The order of the requests, laid out for one whole cycle.
+/// The order of the requests in one whole cycle.
 ///
-/// The k-th of a request's w slots stands at (k + ½) / w of the cycle, ties by the order of the requests.
-/// That is the order in which the divisor method of Webster and Sainte-Laguë deals out seats, so that after
-/// any number of requests, not only whole cycles, the shares are as near to the weights as whole numbers go.
+/// The k-th of a request's w slots is at (k + ½) / w of the cycle; ties are in the order of the requests. This is the order in which
+/// the divisor method of Webster and Sainte-Laguë allocates seats. So after any number of requests, not only after whole cycles, the
+/// ratios are as close to the weights as whole numbers allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mix {
     cycle: Box<[u32]>,
@@ -46,10 +46,10 @@ pub struct Mix {
 pub struct MixPosition(usize);
 
 impl Mix {
-    /// Lays out the cycle for requests of these weights.
+    /// Builds the cycle for requests with these weights.
     ///
     /// # Errors
-    /// When there is no weight, one is zero, or the cycle would be longer than 2^20 requests.
+    /// When there are no weights, one is zero, or the cycle would be longer than 2^20 requests.
     pub fn new(weights: &[u32]) -> Result<Self, MixError> {
         if let Some(index) = weights.iter().position(|weight| *weight == 0) {
             return Err(MixError::Zero { index: index + 1 });
@@ -67,21 +67,21 @@ impl Mix {
         Ok(Self { cycle: slots.iter().map(|slot| slot.index).collect() })
     }
 
-    /// Where a worker begins: the workers start spread over the cycle, and each goes through all of it, so
-    /// that a short run has the right shares too, and a slow worker does not change them.
+    /// Returns where a worker starts. The workers start evenly spread over the cycle, and each goes through all of it. So even a short
+    /// run has the right ratios, and a slow worker does not change them.
     pub fn start(&self, worker: u32, workers: u32) -> MixPosition {
         let part = self.cycle.len() as u64 * u64::from(worker) / u64::from(workers.max(1));
         MixPosition(part as usize % self.cycle.len())
     }
 
-    /// The index of the next request. It takes constant time and allocates nothing.
+    /// Returns the index of the next request. Takes constant time and does not allocate.
     pub fn next(&self, position: &mut MixPosition) -> usize {
         let index = self.cycle[position.0];
         position.0 = if position.0 + 1 == self.cycle.len() { 0 } else { position.0 + 1 };
         index as usize
     }
 
-    /// Requests in one cycle.
+    /// Returns the number of requests in one cycle.
     pub fn cycle_len(&self) -> usize {
         self.cycle.len()
     }
@@ -101,7 +101,7 @@ impl Slot {
     }
 }
 
-/// The greatest number that divides both, by Euclid.
+/// Returns the greatest common divisor, by Euclid's algorithm.
 fn greatest_divisor(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { greatest_divisor(b, a % b) }
 }

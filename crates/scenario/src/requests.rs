@@ -16,10 +16,10 @@ mod text;
 pub use error::{Fault, RequestsError};
 pub use text::{Body, RequestText};
 
-/// Reads a file of requests. Its first line decides which of the formats it has.
+/// Parses a file of requests. Its first line determines the format.
 ///
 /// # Errors
-/// When it holds no request, or a line does not fit the format.
+/// When it contains no request, or a line does not fit the format.
 pub fn parse_requests(text: &str) -> Result<Vec<RequestText>, RequestsError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = || text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));

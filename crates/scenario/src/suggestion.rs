@@ -1,13 +1,13 @@
-//! What errors say of names that were mistyped: the name itself, the likely one, and those there are.
+//! Texts for errors about mistyped names: the name itself, a similar one, and the known ones.
 
 use plimsoll_units::{escape_control, nearest};
 
-/// For an error about `name`: the known name most like it in parentheses, or nothing if none is near.
+/// Returns a suggestion for an error about `name`: the most similar known name in parentheses, or nothing if none is similar.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(name, known).map_or_else(String::new, |one| format!(" (did you mean `{}`?)", quoted(one)))
 }
 
-/// Names for an error, in backquotes and joined by commas; a long list is cut, and says so.
+/// Lists names for an error, in backquotes and separated by commas. A long list is cut and says so.
 pub(crate) fn listed<'a>(known: impl ExactSizeIterator<Item = &'a str>) -> String {
     const MAX_SHOWN: usize = 20;
     let left_out = known.len().saturating_sub(MAX_SHOWN);
@@ -16,7 +16,7 @@ pub(crate) fn listed<'a>(known: impl ExactSizeIterator<Item = &'a str>) -> Strin
     shown.join(", ") + &more
 }
 
-/// A text of the user's for an error: short and on one line.
+/// Makes a text from the user fit for an error: short and on one line.
 pub(crate) fn quoted(text: &str) -> String {
     const MAX_CHARS: usize = 80;
     let short: String = text.chars().take(MAX_CHARS).collect();

@@ -1,7 +1,7 @@
 //! Texts with variables: parsed once before the load, rendered for every request.
 //!
-//! A line end in a CSV value or in the environment would write another header, or another request.
-//! Everything that a template can render is known before the load and is checked then, once.
+//! A line end in a CSV value or in the environment would add another header or another request. All values that a template can render
+//! are known before the load, and are checked then, once.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ mod variable;
 pub use error::{Position, TemplateError, UnfitError};
 pub use parse::TemplateScope;
 
-/// A text in which variables stand for values of the request; see `docs/scenario.md` for them.
+/// A text with variables for values of the request; see `docs/scenario.md` for the variables.
 ///
-/// As a [`Part`](plimsoll_http::Part) of a request it takes its values from [`Values`], which must come with the CSV
-/// file whose columns it was parsed with; a column they do not have renders as nothing.
+/// As a [`Part`](plimsoll_http::Part) of a request it gets its values from [`Values`], which must use the same CSV file as the parsing
+/// did. A column that is missing there renders as an empty text.
 #[derive(Debug, Clone)]
 pub struct Template {
     pieces: Vec<Piece>,
@@ -32,15 +32,15 @@ pub struct Template {
 }
 
 impl Template {
-    /// Reads a text, which need not be UTF-8. Variables of the environment are put in here and now.
+    /// Parses a text, which need not be UTF-8. Environment variables are substituted immediately.
     ///
     /// # Errors
-    /// When a variable is unknown, is not closed, or has arguments that make no sense.
+    /// When a variable is unknown, is not closed, or has invalid arguments.
     pub fn parse(text: &[u8], scope: &TemplateScope<'_>) -> Result<Self, TemplateError> {
         Ok(Self { pieces: parse::parse(text, scope)?, feeder: scope.feeder.cloned() })
     }
 
-    /// The text, if it is the same for every request.
+    /// Returns the text if it is the same for every request.
     pub fn constant(&self) -> Option<&[u8]> {
         match self.pieces.as_slice() {
             [] => Some(&[]),
@@ -49,7 +49,7 @@ impl Template {
         }
     }
 
-    /// Whether a variable writes the instant of the request.
+    /// Whether a variable writes the time of the request.
     pub fn is_timed(&self) -> bool {
         self.pieces.contains(&Piece::Variable(Variable::TimestampMs))
     }

@@ -10,44 +10,43 @@ use crate::{Feeder, Order};
 #[cfg(test)]
 mod tests;
 
-/// One worker's part of what is counted over all of them: of numbers from 0, worker i of n takes i, i + n, i + 2n …
+/// One worker's share of the numbers and rows: of the numbers from 0, worker i of n takes i, i + n, i + 2n …
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     /// Index of the worker, below `workers`.
     pub worker: u32,
-    /// How many workers there are; at least one.
+    /// The number of workers, at least one.
     pub workers: u32,
 }
 
-/// Where counting begins, so that a later step does not use again what an earlier one used.
+/// The start of counting in a step, so that the step does not reuse what an earlier one used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Start {
     /// The first number of `${counter}`, over all workers.
     pub number: u64,
-    /// The first row, over all workers; rows beyond the last wrap round.
+    /// The first row, over all workers; after the last row, counting continues with the first.
     pub row: u64,
 }
 
 impl Start {
-    /// The later of both, taken singly. The latest [`Values::unused`] of all workers is where the next step starts.
+    /// Returns the maximum of each field. The maximum of [`Values::unused`] over all workers is where the next step starts.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
         Self { number: self.number.max(other.number), row: self.row.max(other.row) }
     }
 }
 
-/// A CSV file and the order in which its rows are taken.
+/// A CSV file, and the order in which its rows are used.
 #[derive(Debug, Clone)]
 pub struct RowSource {
     pub feeder: Arc<Feeder>,
     pub order: Order,
 }
 
-/// What the variables of templates stand for in one worker's current request.
+/// The values of the templates' variables in a worker's current request.
 ///
-/// The counter and the row are taken when a template first asks for them: a request that uses neither takes
-/// neither, so no number is skipped and no row is lost to it. The same seed gives the same values again; steps
-/// of one run need different seeds, or a `${uuid}` comes twice.
+/// The counter and the row are taken when a template first uses them. A request that does not use them takes none, so no number and no
+/// row is skipped. The same seed yields the same values again. The steps of one run need different seeds, or a `${uuid}` repeats.
 #[derive(Debug)]
 pub struct Values {
     random: Xoshiro256PlusPlus,
@@ -60,10 +59,10 @@ pub struct Values {
 }
 
 impl Values {
-    /// The values of one worker.
+    /// Creates the values of one worker.
     pub fn new(seed: u64, share: Share, start: Start, row_source: Option<RowSource>) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        // A jump is 2^128 numbers long: the workers' sequences cannot meet.
+        // A jump skips 2^128 numbers, so the sequences of the workers cannot overlap.
         (0..share.worker).for_each(|_| random.jump());
         let worker = u64::from(share.worker);
         let unused = Start { number: start.number + worker, row: start.row + worker };
@@ -71,14 +70,14 @@ impl Values {
         Self { random, stride, unused, row_source, unix_ms: 0, number: None, row: None }
     }
 
-    /// Begins the next request, at an instant in milliseconds since 1970: from here on the counter and the row are new.
+    /// Begins the next request, at a time in milliseconds since 1970. From here on the counter and the row are new.
     pub fn next_request(&mut self, unix_ms: u64) {
         self.unix_ms = unix_ms;
         self.number = None;
         self.row = None;
     }
 
-    /// The first number and row from which on this worker has taken none.
+    /// Returns the first number and row from which on this worker has used none.
     pub fn unused(&self) -> Start {
         let after = |next: u64| (next + 1).saturating_sub(self.stride);
         Start { number: after(self.unused.number), row: after(self.unused.row) }
@@ -88,7 +87,7 @@ impl Values {
         self.unix_ms
     }
 
-    /// The request's number.
+    /// Returns the request's number.
     pub(crate) fn number(&mut self) -> u64 {
         *self.number.get_or_insert_with(|| {
             let number = self.unused.number;
@@ -97,7 +96,7 @@ impl Values {
         })
     }
 
-    /// One cell of the request's row.
+    /// Returns a cell of the request's row.
     pub(crate) fn cell(&mut self, column: usize) -> &[u8] {
         let row = self.take_row();
         self.row_source.as_ref().map_or(&[], |row_source| row_source.feeder.cell(row, column))
@@ -126,7 +125,7 @@ impl Values {
         bytes
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a random number from `low` to `high`, both included.
     pub(crate) fn random_within(&mut self, low: i64, high: i64) -> i64 {
         match high.abs_diff(low).checked_add(1) {
             Some(count) => low.wrapping_add_unsigned(self.random_below(count)),
@@ -134,8 +133,8 @@ impl Values {
         }
     }
 
-    /// A number below `count`, each as likely as any other: the high half of a product, with the few draws
-    /// that would favour some numbers drawn again (Lemire 2019, "Fast random integer generation in an interval").
+    /// Returns a uniformly distributed number below `count`: the high half of a product, where the few values that would bias the result
+    /// are drawn again (Lemire 2019, "Fast random integer generation in an interval").
     fn random_below(&mut self, count: u64) -> u64 {
         loop {
             let product = u128::from(self.random.next_u64()) * u128::from(count);

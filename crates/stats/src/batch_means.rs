@@ -1,20 +1,20 @@
-//! The confidence interval of a mean by the method of batch means, for series whose values depend on their neighbours.
+//! The confidence interval of the mean of an autocorrelated series, by the method of batch means.
 
 use crate::{Weighted, autocorrelation, mean, t_quantile, variance};
 
-/// Between 10 and 30 batches serve any length of series (Schmeiser, *Batch size effects in the analysis of simulation
-/// output*, 1982); few long batches depend least on each other.
+/// Between 10 and 30 batches suit any length of series (Schmeiser, *Batch size effects in the analysis of simulation output*,
+/// 1982). Few long batches are the least correlated.
 pub const BATCHES: usize = 10;
 
-/// Lag-1 autocorrelation of ten independent values exceeds this in one case of twenty (its mean is −1/10 and its standard
-/// deviation about 1/√10).
+/// The lag-1 autocorrelation of ten independent values exceeds this in one case of twenty: its mean is −1/10 and its standard
+/// deviation about 1/√10.
 const AUTOCORRELATION_CHANCE: f64 = 0.42;
 
-/// The highest autocorrelation that the widening believes; 1 would widen without end.
+/// The highest autocorrelation used to widen the interval; 1 would make it infinitely wide.
 const MAX_AUTOCORRELATION: f64 = 0.9;
 
-/// The series in `count` batches of equally many values. What does not divide is dropped from the front, where a rest of
-/// warm-up would be. Fewer values than `count` make a batch each.
+/// Splits the series into `count` batches of equal size. Excess values are dropped from the front, where a rest of warm-up would
+/// be. With fewer values than `count`, each value is a batch.
 ///
 /// ```
 /// # use plimsoll_stats::batch_means::split;
@@ -27,16 +27,16 @@ pub fn split<T>(series: &[T], count: usize) -> impl Iterator<Item = &[T]> {
     series[series.len() - used..].chunks_exact(size)
 }
 
-/// The mean of each of `count` batches, as [`split`] makes them.
+/// Returns the mean of each of `count` batches from [`split`].
 pub fn means<T: Weighted>(series: &[T], count: usize) -> Vec<f64> {
     split(series, count).map(mean).collect()
 }
 
-/// Half the width of the 95 % interval of the mean; `None` with fewer values than [`BATCHES`].
+/// Returns half the width of the 95 % confidence interval of the mean; `None` with fewer than [`BATCHES`] values.
 ///
-/// With m = 10 batch means Ȳⱼ of sample variance s², h = t(0.975; m − 1)·s/√m. Batch means that still depend on each
-/// other make that too narrow; when their lag-1 autocorrelation r is beyond chance, h is widened by √((1 + r)/(1 − r)), as
-/// for a first-order autoregressive series.
+/// With m = 10 batch means Ȳⱼ of sample variance s², h = t(0.975; m − 1)·s/√m. This is too narrow if the batch means are still
+/// correlated. If their lag-1 autocorrelation r is beyond chance, h is widened by √((1 + r)/(1 − r)), as for a first-order
+/// autoregressive series.
 ///
 /// ```
 /// # use plimsoll_stats::batch_means::half_width;

@@ -1,42 +1,42 @@
-//! Where the level of a series changed: E-divisive with a permutation test.
+//! Detects where the level of a series changed: E-divisive with a permutation test.
 //!
-//! Of two samples X and Y of m and n values the energy distance is
-//! E = 2/(mn) ΣΣ|xᵢ − yⱼ| − 2/(m(m − 1)) Σ|xᵢ − xₖ| − 2/(n(n − 1)) Σ|yⱼ − yₖ|, which is zero in expectation only if both have one
-//! distribution (Székely and Rizzo, 2005). The series is divided where Q = mn/(m + n) · E is greatest, and the parts are divided
-//! again (Matteson and James, *A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data*, JASA 109,
-//! 2014). A division counts if Q is greater than in all but 1 % of random permutations of the values.
+//! The energy distance of two samples X and Y of m and n values is
+//! E = 2/(mn) ΣΣ|xᵢ − yⱼ| − 2/(m(m − 1)) Σ|xᵢ − xₖ| − 2/(n(n − 1)) Σ|yⱼ − yₖ|. Its expectation is zero only if both have the
+//! same distribution (Székely and Rizzo, 2005). The series is split where Q = mn/(m + n) · E is greatest, and the parts are
+//! split again (Matteson and James, *A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data*, JASA
+//! 109, 2014). A split is accepted if its Q is greater than that of all but 1 % of random permutations of the values.
 //!
-//! A permutation takes values to be independent, which those of one machine are not: what disturbed a run may disturb the next one
-//! too. Where values next to each other correlate, the test is made on xᵢ − ρ·xᵢ₋₁ (Cochrane and Orcutt, JASA 44, 1949), with ρ
-//! from the residuals of both parts.
+//! A permutation test assumes independent values. Runs on one machine are not independent: what disturbed a run may disturb the
+//! next one too. If neighbouring values are correlated, the test is made on xᵢ − ρ·xᵢ₋₁ (Cochrane and Orcutt, JASA 44, 1949), with
+//! ρ estimated from the residuals of both parts.
 
 use crate::{Estimate, autocorrelation, mean, t_quantile, variance};
 
-/// The fewest values between two changes.
+/// The smallest number of values between two changes.
 pub const MIN_SEGMENT: usize = 3;
-/// The fewest values among which a change can be found: with fewer no arrangement of them is rare enough.
+/// The smallest number of values with which a change can be found: with fewer, no permutation is rare enough.
 pub const MIN_VALUES: usize = 10;
 
-/// Random arrangements that a division is compared with.
+/// The number of random permutations that a split is compared with.
 const PERMUTATIONS: usize = 999;
-/// The chance that values of one distribution are divided, a division.
+/// The probability that a split is accepted although all values have the same distribution.
 const FALSE_ALARM: f64 = 0.01;
-/// The strongest correlation that is taken out.
+/// The highest autocorrelation that is removed before the test.
 const MAX_CORRELATION: f64 = 0.9;
 
-/// A value from which on the level is another one.
+/// A change of the level of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePoint {
     /// The index of the first value of the new level.
     pub at: usize,
-    /// The chance that values of one level, in random order, show as great a difference; at least 0.001.
+    /// The probability of such a difference among values of one level in random order; at least 0.001.
     pub p_value: f64,
 }
 
-/// The changes of level in a series, in its order. Values that are not finite must not be among them.
+/// Returns the changes of level in a series, in order of index. All values must be finite.
 ///
-/// The permutations are drawn from a fixed seed: the same series has the same changes. The time grows with the square of the
-/// number of values: 100 take milliseconds, 500 about a second.
+/// The permutations are drawn from a fixed seed, so the result is reproducible. The time grows with the square of the number of
+/// values: 100 take milliseconds, 500 about a second.
 ///
 /// ```
 /// # use plimsoll_stats::change_points::change_points;
@@ -52,8 +52,8 @@ pub fn change_points(series: &[f64]) -> Vec<ChangePoint> {
     found
 }
 
-/// The mean of the values of one level with its 95 % interval by Student's t; the interval is wider by (1 + ρ)/(1 − ρ) in its
-/// variance where neighbours correlate. Two values or fewer have no interval.
+/// Returns the mean of the values of one level with its 95 % interval by Student's t. If neighbouring values have the
+/// autocorrelation ρ, the variance is multiplied by (1 + ρ)/(1 − ρ). With two values or fewer there is no interval.
 pub fn level(values: &[f64]) -> Estimate {
     let (value, count) = (mean(values), values.len() as f64);
     let interval = (values.len() > 2).then(|| {
@@ -65,7 +65,7 @@ pub fn level(values: &[f64]) -> Estimate {
     Estimate { value, interval }
 }
 
-/// Adds the changes of a part of the series that begins at the index `offset`.
+/// Adds the changes within `part`, a part of the series that begins at the index `offset`.
 fn divide(part: &[f64], offset: usize, found: &mut Vec<ChangePoint>) {
     let Some((at, _)) = Distances::new(part).greatest() else { return };
     let Some(p_value) = p_value(&whitened(part, correlation(part, at))) else { return };
@@ -74,8 +74,7 @@ fn divide(part: &[f64], offset: usize, found: &mut Vec<ChangePoint>) {
     divide(&part[at..], offset + at, found);
 }
 
-/// The part of random arrangements whose greatest Q is at least that of the series; `None` if that is more than
-/// [`FALSE_ALARM`].
+/// Returns the ratio of random permutations whose greatest Q is at least that of the series; `None` if it exceeds [`FALSE_ALARM`].
 fn p_value(series: &[f64]) -> Option<f64> {
     let (_, observed) = Distances::new(series).greatest()?;
     let allowed = (FALSE_ALARM * (PERMUTATIONS + 1) as f64) as usize;
@@ -91,7 +90,7 @@ fn p_value(series: &[f64]) -> Option<f64> {
     Some(as_great as f64 / (PERMUTATIONS + 1) as f64)
 }
 
-/// The lag-1 autocorrelation of the residuals from the means of both parts, from 0 to [`MAX_CORRELATION`].
+/// Returns the lag-1 autocorrelation of the residuals from the means of both parts, from 0 to [`MAX_CORRELATION`].
 fn correlation(series: &[f64], at: usize) -> f64 {
     let (before, after) = series.split_at(at);
     let centred = |part: &[f64]| part.iter().map(|value| value - mean(part)).collect::<Vec<_>>();
@@ -101,7 +100,7 @@ fn correlation(series: &[f64], at: usize) -> f64 {
     if squares > 0.0 { (products / squares).clamp(0.0, MAX_CORRELATION) } else { 0.0 }
 }
 
-/// The series without the correlation of neighbours; the first value is scaled to the variance of the others.
+/// Returns the series with the autocorrelation removed. The first value is scaled to the variance of the others.
 fn whitened(series: &[f64], correlation: f64) -> Vec<f64> {
     let centre = mean(series);
     let first =
@@ -110,10 +109,10 @@ fn whitened(series: &[f64], correlation: f64) -> Vec<f64> {
     first.chain(others).collect()
 }
 
-/// Sums of |xᵢ − xⱼ| over any range of i and of j, in constant time.
+/// Computes sums of |xᵢ − xⱼ| over any ranges of i and j in constant time.
 struct Distances {
     count: usize,
-    /// At (i, j) the sum over all pairs before i and before j, in rows of `count + 1`.
+    /// Prefix sums: the entry (i, j) is the sum over all pairs before i and before j. Rows have `count + 1` entries.
     sums: Vec<f64>,
 }
 
@@ -135,7 +134,7 @@ impl Distances {
         self.sums[i * (self.count + 1) + j]
     }
 
-    /// The division with the greatest Q and its Q; `None` of too few values.
+    /// Returns the split with the greatest Q, and that Q; `None` with too few values.
     fn greatest(&self) -> Option<(usize, f64)> {
         let divisions = MIN_SEGMENT..=self.count.checked_sub(MIN_SEGMENT)?;
         divisions.map(|at| (at, self.q(at))).max_by(|(_, one), (_, other)| one.total_cmp(other))
@@ -146,12 +145,12 @@ impl Distances {
         let left = self.before(at, at);
         let across = self.before(at, self.count) - left;
         let right = self.before(self.count, self.count) - left - 2.0 * across;
-        // Sums over ordered pairs: each difference within a part is in them twice.
+        // These are sums over ordered pairs, so each difference within a part is counted twice.
         m * n / (m + n) * (2.0 * across / (m * n) - left / (m * (m - 1.0)) - right / (n * (n - 1.0)))
     }
 }
 
-/// Random orders from a fixed seed, by splitmix64 (Steele, Lea and Flood, 2014) and the shuffle of Fisher and Yates.
+/// Random permutations from a fixed seed, by splitmix64 (Steele, Lea and Flood, 2014) and the Fisher–Yates shuffle.
 #[derive(Default)]
 struct Order(u64);
 

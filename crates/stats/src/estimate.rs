@@ -1,38 +1,38 @@
-//! A value with its interval, what intervals are made with, and the ratio of two such values.
+//! A value with its confidence interval, quantiles for such intervals, and the ratio of two such values.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Quantile of the standard normal distribution for a two-sided 95 % interval.
+/// The quantile of the standard normal distribution for a two-sided 95 % interval.
 pub const Z_95: f64 = 1.959_963_985;
 
 /// A value with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub value: f64,
-    /// Lower and upper bound; `None` where too little is known for one.
+    /// Lower and upper bound; `None` if there is too little data.
     pub interval: Option<(f64, f64)>,
 }
 
 impl Estimate {
-    /// A value without an interval.
+    /// Creates a value without an interval.
     pub fn exact(value: f64) -> Self {
         Self { value, interval: None }
     }
 
-    /// The same times a factor above zero.
+    /// Returns the estimate multiplied by `factor`, which must be above zero.
     pub fn times(self, factor: f64) -> Self {
         let interval = self.interval.map(|(low, high)| (low * factor, high * factor));
         Self { value: self.value * factor, interval }
     }
 
-    /// Half of the interval over the value.
+    /// Returns half the width of the interval divided by the value.
     pub fn relative_half(self) -> Option<f64> {
         self.interval.map(|(low, high)| (high - low) / 2.0 / self.value)
     }
 }
 
-/// Quantile of Student's t distribution for a two-sided 95 % interval, with so many degrees of freedom; infinite below
-/// any degree.
+/// Returns the quantile of Student's t distribution for a two-sided 95 % interval with this many degrees of freedom; infinite if
+/// these are not above 0.
 ///
 /// ```
 /// # use plimsoll_stats::t_quantile;
@@ -43,11 +43,11 @@ pub fn t_quantile(degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| t.inverse_cdf(0.975))
 }
 
-/// a/b with Fieller's interval (1954) for two independent estimates; `None` if b is not above zero.
+/// Returns a/b with Fieller's interval (1954) for two independent estimates; `None` if b is not above zero.
 ///
-/// With half widths u of a and v of b, the bounds are where (a − ρb)² = u² + ρ²v², that is at
-/// ρ = (ab ± √(a²b² − (a² − u²)(b² − v²))) / (b² − v²). There is no interval where b may be zero (v ≥ b). The lower
-/// bound is not below zero.
+/// With half widths u of a and v of b, the bounds are the solutions of (a − ρb)² = u² + ρ²v²:
+/// ρ = (ab ± √(a²b² − (a² − u²)(b² − v²))) / (b² − v²). There is no interval if b may be zero (v ≥ b). The lower bound is at
+/// least zero.
 ///
 /// ```
 /// # use plimsoll_stats::{Estimate, ratio};

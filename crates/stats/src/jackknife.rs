@@ -1,11 +1,11 @@
-//! Intervals of any statistic of a series whose values depend on their neighbours: the jackknife that leaves out a block.
+//! Confidence intervals of any statistic of an autocorrelated series, by the delete-one-block jackknife.
 
 use crate::{mean, t_quantile};
 
-/// The statistic of the series without each of `count` blocks of consecutive values, in turn; `None` as soon as one of them
-/// is, or with fewer values than blocks. Blocks differ by one value at most.
+/// Computes the statistic of the series without each of `count` blocks of consecutive values, in turn. Returns `None` if the
+/// statistic of any of these is `None`, or with fewer values than blocks. Block sizes differ by at most one value.
 ///
-/// A block must be longer than the dependence between values; then one block says next to nothing of another.
+/// Blocks must be longer than the range over which values are correlated; then the blocks are nearly independent.
 pub fn replicates<T: Clone, R>(
     series: &[T],
     count: usize,
@@ -19,12 +19,12 @@ pub fn replicates<T: Clone, R>(
     (0..count).map(|block| statistic(&without(block))).collect()
 }
 
-/// Half the width of the 95 % interval of a statistic, from its m [`replicates`] θ₁ … θₘ:
+/// Returns half the width of the 95 % confidence interval of a statistic, from its m [`replicates`] θ₁ … θₘ:
 /// t(0.975; m − 1)·√((m − 1)/m · Σ(θⱼ − θ̄)²).
 ///
-/// Künsch, *The jackknife and the bootstrap for general stationary observations*, 1989; for regressions it is the estimator
-/// CV3 of MacKinnon, Nielsen and Webb, *Cluster-robust inference: a guide to empirical practice*, 2023, which errs on the
-/// wide side where blocks differ in what they say.
+/// Künsch, *The jackknife and the bootstrap for general stationary observations*, 1989. For regressions it is the estimator CV3 of
+/// MacKinnon, Nielsen and Webb, *Cluster-robust inference: a guide to empirical practice*, 2023, which is conservative if blocks
+/// differ in how much they contribute.
 ///
 /// ```
 /// # use plimsoll_stats::{jackknife, mean};

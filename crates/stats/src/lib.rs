@@ -1,9 +1,9 @@
 //! Statistics of performance measurements: pure functions of slices of numbers.
 //!
-//! All intervals are two-sided 95 % intervals. Functions that cannot answer from so few values return `None`; none of
-//! them panics, and none reads a clock, a file or a random number that does not follow from a fixed seed.
+//! All intervals are two-sided 95 % intervals. Functions that need more values than they are given return `None`. No function
+//! panics or reads a clock or a file, and random numbers come only from a fixed seed.
 //!
-//! Throughput measured over intervals of a load, from the first request on:
+//! An example with throughput measured over intervals of a load, from the first request on:
 //!
 //! ```
 //! use plimsoll_stats::{Truncation, batch_means, mann_kendall, mean, mser5};

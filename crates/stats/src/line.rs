@@ -1,28 +1,28 @@
-//! A straight line through points of which some may be wrong.
+//! Robust fit of a straight line to points that may include outliers.
 
 use crate::{median, t_quantile};
 
-/// Huber's constant: 95 % of the efficiency of least squares where the noise is normal.
+/// Huber's constant: 95 % of the efficiency of least squares if the noise is normal.
 const HUBER: f64 = 1.345;
 /// The median absolute deviation of a normal distribution, in standard deviations.
 const MAD_NORMAL: f64 = 0.674_5;
 const ROUNDS: usize = 30;
-/// With more points the slopes of all pairs take too long; those of points half of them apart do as well.
+/// With more points, computing the slopes of all pairs takes too long, and the slopes of distant pairs suffice.
 const MAX_ALL_PAIRS: usize = 200;
 
-/// A straight line y = a + b·x with what is known of its slope and of the scatter about it.
+/// A straight line y = a + b·x, with the uncertainty of its slope and the scatter of points about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
     pub slope: f64,
     pub intercept: f64,
-    /// Half of the 95 % interval of the slope.
+    /// Half the width of the 95 % interval of the slope.
     pub slope_half: f64,
-    /// Half of the 95 % interval of one point about the line.
+    /// Half the width of the 95 % interval of a single point about the line.
     pub scatter_half: f64,
 }
 
 impl Line {
-    /// y at x.
+    /// Returns y at x.
     pub fn at(&self, x: f64) -> f64 {
         self.intercept + self.slope * x
     }
@@ -31,14 +31,13 @@ impl Line {
 /// Slope and intercept.
 type Fit = (f64, f64);
 
-/// The line through points (x, y), of which some may lie far off; `None` with fewer than three points, or where all x are
-/// equal.
+/// Fits a line to points (x, y), some of which may be outliers; `None` with fewer than three points, or if all x are equal.
 ///
-/// It starts with Theil and Sen's median slope of all pairs (1950, 1968), which 29 % of wrong points do not move far; with more
-/// than 200 points it is Theil's incomplete method, which pairs the points in the order of x with those half of them further
-/// on (1950), and bears 25 %. It goes on with least squares in which points farther off than 1.345 robust standard deviations count less, by how far
-/// they are (Huber, *Robust estimation of a location parameter*, 1964). The interval of the slope is
-/// t(0.975; n − 2)·s/√Σw(x − x̄)², with s² = Σwr²/(n − 2).
+/// The start is the median slope of all pairs of Theil and Sen (1950, 1968), which tolerates 29 % of outliers. With more than 200
+/// points it is Theil's incomplete method (1950), which pairs each point with the one half of the points further on in the order
+/// of x, and tolerates 25 %. Then follows iterated least squares: points farther off than 1.345 robust standard deviations get a
+/// weight that falls with their distance (Huber, *Robust estimation of a location parameter*, 1964). The half width of the slope's
+/// interval is t(0.975; n − 2)·s/√Σw(x − x̄)², with s² = Σwr²/(n − 2).
 ///
 /// ```
 /// # use plimsoll_stats::line;
@@ -70,7 +69,7 @@ fn theil_sen(points: &[(f64, f64)]) -> Option<Fit> {
     Some((slope, intercept))
 }
 
-/// The slopes between all pairs of points that do not lie above each other.
+/// Returns the slopes between all pairs of points with different x.
 pub(crate) fn slopes(points: &[(f64, f64)]) -> Vec<f64> {
     let mut slopes = Vec::with_capacity(points.len() * points.len().saturating_sub(1) / 2);
     for (index, a) in points.iter().enumerate() {
@@ -79,7 +78,7 @@ pub(crate) fn slopes(points: &[(f64, f64)]) -> Vec<f64> {
     slopes
 }
 
-/// The slopes between points whose places differ by half of all, in the order of x.
+/// Returns the slopes between points that are half of all points apart in the order of x.
 fn wide_slopes(points: &[(f64, f64)]) -> Vec<f64> {
     let mut ordered = points.to_vec();
     ordered.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -99,7 +98,7 @@ fn huber_weights(points: &[(f64, f64)], fit: Fit) -> Vec<f64> {
     sizes.iter().map(|size| if most > 0.0 && *size > most { most / size } else { 1.0 }).collect()
 }
 
-/// The fit by least squares, and Σw(x − x̄)².
+/// Returns the weighted least-squares fit, and Σw(x − x̄)².
 fn weighted(points: &[(f64, f64)], weights: &[f64]) -> Option<(Fit, f64)> {
     let pairs = || points.iter().zip(weights);
     let total: f64 = weights.iter().sum();

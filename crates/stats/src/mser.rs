@@ -1,30 +1,30 @@
-//! Where the warm-up of a series ends, by the marginal standard error rule.
+//! Detects where the warm-up of a series ends, by the marginal standard error rule.
 
 use crate::{Weighted, mean};
 
-/// Values that are averaged into one before the search, the 5 of MSER-5.
+/// The number of values averaged into one before the search: the 5 of MSER-5.
 pub const MSER_BATCH: usize = 5;
 
-/// With fewer batches a warm-up cannot be distinguished from noise.
+/// The smallest number of batches with which a warm-up can be distinguished from noise.
 pub const MIN_MSER_BATCHES: usize = 10;
 
-/// Where [`mser5`] cuts a series.
+/// The end of the warm-up that [`mser5`] finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truncation {
-    /// Fewer than [`MIN_MSER_BATCHES`] batches of [`MSER_BATCH`] values.
+    /// There are fewer than [`MIN_MSER_BATCHES`] batches of [`MSER_BATCH`] values.
     TooShort,
-    /// So many values are warm-up.
+    /// The number of values that are warm-up.
     After(usize),
-    /// The best cut is the latest that is searched, half of the series: the warm-up may not have ended.
+    /// The best cut is the latest one searched, at half of the series, so the warm-up may not have ended.
     AtLatest(usize),
 }
 
-/// The marginal standard error rule on batches of five (White, *An effective truncation heuristic for bias reduction in
+/// Applies the marginal standard error rule to batches of five (White, *An effective truncation heuristic for bias reduction in
 /// simulation output*, 1997; White, Cobb and Spratt 2000).
 ///
-/// Of the batch means Y₁ … Y_n, the first d are cut where Σ_{i>d}(Yᵢ − Ȳ_d)²/(n − d)² is least: dropping a biased value
-/// lowers the spread, dropping a good one lowers n − d. Only the first half is searched, because with few values left the
-/// estimate becomes erratic.
+/// Of the batch means Y₁ … Y_n, the first d are cut where Σ_{i>d}(Yᵢ − Ȳ_d)²/(n − d)² is smallest: dropping a biased value
+/// reduces the spread, dropping a good one reduces n − d. Only the first half is searched, because the estimate becomes erratic
+/// with few values left.
 ///
 /// ```
 /// # use plimsoll_stats::{Truncation, mser5};
@@ -45,8 +45,8 @@ pub fn mser5<T: Weighted>(series: &[T]) -> Truncation {
     if cut == latest { Truncation::AtLatest(cut * MSER_BATCH) } else { Truncation::After(cut * MSER_BATCH) }
 }
 
-/// The marginal error of what remains after each cut, in one pass from the end: the sum of squares grows as in Welford,
-/// *Note on a method for calculating corrected sums of squares and products*, 1962. A warm-up may last an hour.
+/// Returns the marginal error of the rest after each cut. One pass from the end updates the sum of squares as in Welford, *Note
+/// on a method for calculating corrected sums of squares and products*, 1962. It must be fast: a warm-up may last an hour.
 fn marginal_errors(means: &[f64]) -> Vec<f64> {
     let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
     let mut errors: Vec<f64> = means

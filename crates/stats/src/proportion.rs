@@ -1,11 +1,11 @@
-//! The interval of a ratio of counts.
+//! Confidence intervals of ratios of counts.
 
 use crate::{Estimate, Z_95};
 
-/// The 95 % score interval of the ratio `hits` / `trials`, or `None` without a trial (Wilson 1927).
+/// Returns the 95 % score interval of the ratio `hits` / `trials` (Wilson 1927); `None` if `trials` is 0.
 ///
-/// Unlike the textbook interval it stays within 0 and 1 and is right for rare events: after `n` trials
-/// without a miss its lower bound is n / (n + 3.84), not 1.
+/// Unlike the textbook interval it stays within 0 and 1 and is accurate for rare events: after `n` trials without a miss its
+/// lower bound is n / (n + 3.84), not 1.
 ///
 /// With p̂ = hits/n and z = 1.96 the bounds are (p̂ + z²/2n ± z√(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n).
 ///
@@ -24,12 +24,12 @@ pub fn wilson(hits: u64, trials: u64) -> Option<(f64, f64)> {
     let scale = 1.0 + z2 / count;
     let centre = (ratio + z2 / (2.0 * count)) / scale;
     let margin = Z_95 * (ratio * (1.0 - ratio) / count + z2 / (4.0 * count * count)).sqrt() / scale;
-    // At 0 and 1 the bound is the ratio itself, which rounding must not miss.
+    // At the ratios 0 and 1, a bound equals the ratio itself, and rounding must not change that.
     Some(((centre - margin).clamp(0.0, ratio), (centre + margin).clamp(ratio, 1.0)))
 }
 
-/// The upper end of the 95 % interval of `a` − `b`, two ratios of counts, from the interval of each (Newcombe, *Interval estimation for
-/// the difference between independent proportions*, 1998, method 10). A ratio without an interval is exact.
+/// Returns the upper end of the 95 % interval of `a` − `b`, two ratios of counts, from the interval of each (Newcombe, *Interval
+/// estimation for the difference between independent proportions*, 1998, method 10). A ratio without an interval counts as exact.
 ///
 /// ```
 /// # use plimsoll_stats::{Estimate, difference_upper};
@@ -43,9 +43,9 @@ pub fn difference_upper(a: Estimate, b: Estimate) -> f64 {
     a.value - b.value + above.hypot(below)
 }
 
-/// How much more a ratio varies between groups of trials, each given as its hits and its trials, than that of independent trials
-/// would: Pearson's χ² over its degrees of freedom, and at least 1 (McCullagh and Nelder, *Generalized Linear Models*, 1989, section
-/// 4.5). Groups without a trial are left out.
+/// Returns the dispersion of a ratio between groups of trials, compared with that of independent trials: Pearson's χ² divided by its
+/// degrees of freedom, and at least 1 (McCullagh and Nelder, *Generalized Linear Models*, 1989, section 4.5). Each group is given as
+/// hits and trials; groups without a trial are left out.
 ///
 /// ```
 /// # use plimsoll_stats::dispersion;

@@ -1,18 +1,17 @@
-//! Intervals of quantiles by order statistics, which hold for any distribution.
+//! Confidence intervals of quantiles by order statistics. They hold for any distribution.
 
 use statrs::distribution::{Binomial, DiscreteCDF};
 
 use crate::Z_95;
 
-/// One bound of a quantile may be wrong in at most this ratio of all cases; with fewer samples than that takes, nothing
-/// bounds the quantile.
+/// Each bound of a quantile may be wrong in at most this ratio of cases. With fewer samples than that requires, there is no bound.
 const ONE_SIDED_ERROR: f64 = 0.05;
 
-/// Up to so many samples the ranks are exact; beyond, np(1 − p) is at least 99 for p99.9, and the normal approximation
-/// differs by a rank or so among thousands.
+/// Up to this many samples the ranks are exact. Beyond, np(1 − p) is at least 99 for p99.9, and the normal approximation differs by
+/// about one rank among thousands.
 const MAX_EXACT: u64 = 100_000;
 
-/// The fewest samples that bound the quantile `p` from above.
+/// Returns the smallest number of samples whose maximum bounds the quantile `p` from above.
 ///
 /// All n samples lie below the quantile with probability pⁿ; from n = ln 0.05 / ln p on, the largest sample is an upper
 /// bound with 95 % confidence.
@@ -25,19 +24,19 @@ pub fn min_samples(p: f64) -> u64 {
     (ONE_SIDED_ERROR.ln() / p.ln()).ceil() as u64
 }
 
-/// The rank, from 1, of the quantile `p` of `n` samples by nearest rank: ⌈pn⌉, and 1 at least.
+/// Returns the rank, from 1, of the quantile `p` of `n` samples by the nearest-rank method: ⌈pn⌉, and at least 1.
 ///
-/// The product is lowered by a billionth of n, so that 0.9·n, which floating point may place just above a whole number,
-/// does not become the next rank.
+/// The product is lowered by a billionth of n: floating point may place 0.9·n just above a whole number, and that must not become
+/// the next rank.
 pub fn rank(n: u64, p: f64) -> u64 {
     ((p * n as f64 - 1e-9 * n as f64).ceil() as u64).max(1)
 }
 
-/// Ranks l and r, from 1, of the samples between which the quantile `p` of `n` samples lies with 95 % confidence.
+/// Returns ranks l and r, from 1, such that the quantile `p` of `n` samples lies between these samples with 95 % confidence.
 ///
-/// The number of samples at or below the quantile is Bin(n, p), so P(x₍ₗ₎ ≤ q ≤ x₍ᵣ₎) = P(l ≤ Bin(n, p) ≤ r − 1)
-/// (David and Nagaraja, *Order Statistics*, 2003, section 7.1). Where no sample bounds the quantile with 97.5 % on one
-/// side, the extreme sample stands in; above, it holds with 95 % or more from [`min_samples`] on.
+/// The number of samples at or below the quantile is Bin(n, p), so P(x₍ₗ₎ ≤ q ≤ x₍ᵣ₎) = P(l ≤ Bin(n, p) ≤ r − 1) (David and
+/// Nagaraja, *Order Statistics*, 2003, section 7.1). If no sample bounds the quantile on one side with 97.5 %, the extreme sample
+/// is used. From [`min_samples`] on, the largest sample is an upper bound with 95 % or more.
 ///
 /// ```
 /// # use plimsoll_stats::quantile::interval_ranks;

@@ -1,17 +1,17 @@
-//! How much higher one group of values is than another, without assuming a distribution.
+//! The shift between two groups of values, without assuming a distribution.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::{Estimate, median};
 
-/// With fewer values in a group the normal approximation is not good.
+/// With fewer values in a group the normal approximation is poor.
 const MIN_VALUES: usize = 5;
 
-/// By how much the values of `a` exceed those of `b`, with the interval that misses it in a share `alpha` of cases; `None` with
-/// fewer than five values in either.
+/// Estimates by how much the values of `a` exceed those of `b`, with a 1 − `alpha` confidence interval; `None` with fewer than five
+/// values in either group.
 ///
-/// Hodges and Lehmann's estimate (1963) is the median of all n·m differences. The interval holds what Mann and Whitney's test
-/// (1947) does not reject: from the k-th lowest difference to the k-th highest, k − 1 being the whole part of
+/// Hodges and Lehmann's estimate (1963) is the median of all n·m differences. The interval contains every shift that the
+/// Mann–Whitney test (1947) does not reject: from the k-th lowest difference to the k-th highest, where k − 1 is the whole part of
 /// nm/2 − z·√(nm(n + m + 1)/12) (Lehmann, *Nonparametrics*, 1975, section 2.5).
 ///
 /// ```

@@ -1,32 +1,32 @@
-//! Two things compared in rounds, with an answer as soon as it is known: the looks, the errors that they may spend, and several
-//! figures judged together.
+//! Sequential comparison of two things in rounds (a group sequential test): when to look at the differences, how much error each
+//! look may spend, and how several figures are judged together.
 
 use crate::SignedRanks;
 
-/// The share of comparisons of equal things in which any figure may be found to differ, over all looks.
+/// The probability that any figure is found to differ at any look although both things are equal.
 pub const ALPHA: f64 = 0.05;
 
-/// The first number of rounds after which the differences are looked into, if so few can show anything.
+/// The number of rounds before the first look, if so few rounds can show a difference.
 const FIRST_LOOK: usize = 8;
-/// Fewer rounds show nothing at the end either: the smallest p-value of six is 0.031, and the main figure may spend 0.025.
+/// With fewer rounds even the final look shows nothing: the smallest p-value of six rounds is 0.031, and the main figure may spend 0.025.
 pub const MIN_ROUNDS: usize = 7;
-/// A look later than at this part of the budget would leave too little for the last one.
+/// No interim look later than this part of the budget: it would leave too little error to spend for the final one.
 const LAST_LOOK: f64 = 0.85;
-/// An interval is narrow enough, too, if its half width is this part of the difference.
+/// An interval is also narrow enough if its half width is at most this part of the difference.
 const OF_DIFFERENCE: f64 = 0.1;
 
-/// A difference of one figure, such as ln(b/a).
+/// The difference of one figure in one round, such as ln(b/a).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Difference {
-    /// The round with whose end it was known, from 0.
+    /// The round at whose end the difference was known, from 0.
     pub round: usize,
     pub value: f64,
 }
 
-/// What was measured in rounds.
+/// The measurements of all rounds.
 #[derive(Debug, Clone, Copy)]
 pub struct Rounds<'a> {
-    /// The differences of each figure, by rising rounds. The first figure is the main one, which decides when it is enough.
+    /// The differences of each figure, by ascending round. The first figure is the main one: its precision ends the comparison.
     pub figures: &'a [Vec<Difference>],
     /// The part of the budget that had passed at the end of each round, from 0 to 1.
     pub elapsed: &'a [f64],
@@ -34,53 +34,54 @@ pub struct Rounds<'a> {
     pub precision: f64,
 }
 
-/// What is known of one figure.
+/// The result for one figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Centre {
-    /// Hodges and Lehmann's estimate over all rounds, moved into the interval.
+    /// Hodges and Lehmann's estimate over all rounds, clamped to the interval.
     pub value: f64,
-    /// Where the centre lies, over all figures and looks together in 95 % of comparisons; `None` where so few rounds show none.
+    /// The confidence interval of the centre. The intervals of all figures and looks hold together in 95 % of comparisons. `None` with
+    /// too few rounds.
     pub interval: Option<(f64, f64)>,
-    /// Differences that were used.
+    /// The number of differences used.
     pub count: usize,
-    /// The intervals of two looks exclude each other: the difference itself changed. The last interval counts.
+    /// Intervals of two looks exclude each other, so the difference itself changed. The later interval is kept.
     pub moved: bool,
-    /// It is not 0: the interval excludes 0, or Holm's test over all figures but the main one does, which finds more, at this look or
-    /// at one before.
+    /// The centre is not 0: at this look or an earlier one, the interval excluded 0, or Holm's test did. Holm's test covers all figures
+    /// but the main one, and has more power.
     pub differs: bool,
 }
 
-/// What all rounds come to.
+/// The result of all rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Each figure; `None` without a difference.
+    /// The result for each figure; `None` for a figure without a difference.
     pub centres: Vec<Option<Centre>>,
-    /// The numbers of rounds after which the differences were looked into.
+    /// The numbers of rounds after which there was a look.
     pub looks: Vec<usize>,
-    /// The last look found the interval of the main figure narrow enough.
+    /// The interval of the main figure was narrow enough at the last look.
     pub enough: bool,
 }
 
-/// The part of [`ALPHA`] that may be spent until so much of the budget has passed: α·f³.
+/// Returns the part of [`ALPHA`] that may be spent once this part of the budget has passed: α·f³.
 ///
-/// With any such function the errors of all looks add up to no more than α, if each look spends the growth since the one before
-/// it (Lan and DeMets 1983; by time instead of information, 1989). The third power (Kim and DeMets 1987) keeps nearly all for
-/// the end, as O'Brien and Fleming's boundary does, and still lets a large difference end the comparison early.
+/// With any such function the errors of all looks add up to at most α, if each look spends the growth since the previous one (Lan
+/// and DeMets 1983; by time instead of information, 1989). The third power (Kim and DeMets 1987) reserves nearly all for the end,
+/// like O'Brien and Fleming's boundary, and still lets a large difference end the comparison early.
 fn spent(elapsed: f64) -> f64 {
     ALPHA * elapsed.clamp(0.0, 1.0).powi(3)
 }
 
-/// Whether so many rounds are looked into while more are to follow: after 8, 12, 16, 24, 32, 48 … rounds.
+/// Whether there is an interim look after this many rounds: after 8, 12, 16, 24, 32, 48 … rounds.
 fn is_scheduled(count: usize) -> bool {
     let odd = count >> count.trailing_zeros();
     count >= FIRST_LOOK && (odd == 1 || odd == 3)
 }
 
-/// Which of several hypotheses Holm (1979) rejects: the smallest p-value at α/m, the next at α/(m − 1) … up to the first that is
-/// not within its level.
+/// Returns which of several hypotheses Holm (1979) rejects: compares the smallest p-value with α/m, the next with α/(m − 1) and so
+/// on, until the first one above its level.
 ///
-/// No true one is rejected in a share 1 − `alpha` of cases. Intervals at these levels would not hold together: each level but the
-/// first supposes that what was rejected before is false, and says nothing of where it lies instead.
+/// With probability 1 − `alpha`, no true hypothesis is rejected. Intervals at these levels would not hold together: each level but
+/// the first assumes that the hypotheses rejected before are false, and says nothing about where their values lie.
 fn holm(p_values: &[Option<f64>], alpha: f64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..p_values.len()).filter(|index| p_values[*index].is_some()).collect();
     let p_value = |index: usize| p_values[index].unwrap_or(1.0);
@@ -94,11 +95,11 @@ fn holm(p_values: &[Option<f64>], alpha: f64) -> Vec<bool> {
 }
 
 impl Rounds<'_> {
-    /// Looks into the rounds when it is due and at their end, and says what they come to.
+    /// Evaluates the rounds at each look that is due and at their end.
     ///
-    /// A look spends the growth of the error since the one before it: half of it on the main figure, the rest in equal parts on
-    /// all others. By Bonferroni's inequality all intervals of all looks hold together in 95 % of comparisons, whatever depends on
-    /// what. So they may be intersected: a later look never makes an interval wider.
+    /// A look spends the growth of the error since the previous look: half of it on the main figure, the rest in equal parts on the
+    /// others. By Bonferroni's inequality all intervals of all looks hold together in 95 % of comparisons, whatever the dependence. So
+    /// they may be intersected: a later look never widens an interval.
     pub fn outcome(&self) -> Outcome {
         let mut outcome =
             Outcome { centres: vec![None; self.figures.len()], looks: Vec::new(), enough: false };
@@ -114,7 +115,7 @@ impl Rounds<'_> {
         outcome
     }
 
-    /// True if the rounds so far end with a look that is due, so that the comparison may end with it.
+    /// Whether a look is due after the last round, so that the comparison may end there.
     pub fn is_look(&self) -> bool {
         let (last, before) = (self.elapsed.len(), self.elapsed.len().saturating_sub(1));
         let earlier = Self { elapsed: &self.elapsed[..before], ..*self };
@@ -133,7 +134,7 @@ impl Rounds<'_> {
         last
     }
 
-    /// A look that cannot find anything would spend its error for nothing.
+    /// Whether there is an interim look after `count` rounds. A look that cannot find anything would waste its error.
     fn looks_after(&self, count: usize, alpha: f64) -> bool {
         is_scheduled(count)
             && self.elapsed[count - 1] <= LAST_LOOK
@@ -169,7 +170,7 @@ fn until(figure: &[Difference], count: usize) -> Vec<f64> {
     figure.iter().take_while(|one| one.round < count).map(|one| one.value).collect()
 }
 
-/// What is known after another look at this level.
+/// Returns the result for a figure after another look at this level.
 fn narrowed(before: Option<Centre>, ranks: &SignedRanks, level: f64) -> Centre {
     let now = ranks.interval(level);
     let known = before.and_then(|before| before.interval);
@@ -182,14 +183,14 @@ fn narrowed(before: Option<Centre>, ranks: &SignedRanks, level: f64) -> Centre {
     let centre = ranks.centre();
     let value = interval.map_or(centre, |(low, high)| centre.clamp(low, high));
     let moved = contradicts || before.is_some_and(|before| before.moved);
-    // The errors of all looks add up to no more than α, so a look that finds less does not take back what an earlier one found. Only a
-    // centre that moves or changes its side does.
+    // The errors of all looks add up to at most α, so a later look does not revoke what an earlier one found. Only a centre that
+    // moved or changed its sign does.
     let stays = |before: Centre| before.differs && !contradicts && before.value * value > 0.0;
     Centre { value, interval, count: 0, moved, differs: before.is_some_and(stays) }
 }
 
 impl Centre {
-    /// With the number of differences, and whether a test found that it is not 0.
+    /// Sets the number of differences, and whether the centre differs from 0 by its interval or a test.
     fn of(self, count: usize, is_rejected: bool) -> Self {
         let is_excluded = self.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
         let differs = self.differs || is_excluded || (is_rejected && self.value != 0.0);

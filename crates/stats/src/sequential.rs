@@ -1,31 +1,31 @@
-//! A sequential test of a proportion: is the share of hits below what is allowed or above it, from as few trials as that takes.
+//! A sequential test of a proportion: decides from as few trials as possible whether the ratio of hits is below or above a limit.
 
 use std::ops::Add;
 
 use crate::batch_means::{BATCHES, split};
 
-/// What a test decides between, and how often it may be wrong there.
+/// The precision of a test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precision {
-    /// The test decides between the allowed share divided and multiplied by this, which is above 1.
+    /// The test decides between the allowed ratio divided by this factor and multiplied by it; above 1.
     pub factor: f64,
-    /// How often, at the lower share, it says "above", and at the higher one "below": α = β, below 0.5.
+    /// The error probability: of "above" at the lower ratio, and of "below" at the higher one. α = β, below 0.5.
     pub error: f64,
 }
 
 impl Precision {
-    /// The log likelihood ratio at which either answer is given, ln((1 − α)/α).
+    /// Returns the log likelihood ratio at which the test decides, ln((1 − α)/α).
     fn boundary(self) -> f64 {
         ((1.0 - self.error) / self.error).ln()
     }
 }
 
-/// Trials of a stretch of time, and how many of them were hits.
+/// The trials in a period of time, and how many of them were hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     pub trials: u64,
     pub hits: u64,
-    /// Trials that came near to a hit, hits included: what they show of bursts before there are hits.
+    /// Trials that were nearly or fully hits. They show bursts before there are hits.
     pub near: u64,
 }
 
@@ -41,25 +41,25 @@ impl Add for Tally {
     }
 }
 
-/// What a sequential test says.
+/// The decision of a sequential test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     Below,
     Above,
 }
 
-/// The side of `allowed` on which the share of hits lies; `None` while that is open, and with fewer tallies than
+/// Returns the side of `allowed` on which the ratio of hits lies; `None` while the test is undecided, and with fewer tallies than
 /// [`BATCHES`].
 ///
-/// It is Wald's test of p₀ = p/f against p₁ = f·p for the factor f (*Sequential Tests of Statistical Hypotheses*, 1945), where p₁ is
-/// 1 − (1 − p)/f at most, so that large shares stay below 1. It ends when
+/// This is Wald's test of p₀ = p/f against p₁ = f·p for the factor f (*Sequential Tests of Statistical Hypotheses*, 1945). p₁ is at
+/// most 1 − (1 − p)/f, so that it stays below 1. The test ends when
 ///
 ///   h·ln(p₁/p₀) + (n − h)·ln((1 − p₁)/(1 − p₀))
 ///
-/// leaves ±ln((1 − α)/α), for h hits of n. It supposes trials that do not depend on each other. Late responses come in bursts, so
-/// the sum is divided by the dispersion φ ≥ 1 of ten batches, as in quasi-likelihood (McCullagh and Nelder, *Generalized
-/// Linear Models*, 1989, section 4.5). It is that of the hits or of the near ones, whichever is larger: before the first
-/// burst of hits, only the near ones show that there are bursts.
+/// leaves ±ln((1 − α)/α), for h hits in n trials. It assumes independent trials. Late responses come in bursts, so the sum is
+/// divided by the dispersion φ ≥ 1 of ten batches, as in quasi-likelihood (McCullagh and Nelder, *Generalized Linear Models*, 1989,
+/// section 4.5). φ is the larger one of the dispersions of hits and of near hits: before the first burst of hits, only near hits
+/// show that there are bursts.
 ///
 /// ```
 /// # use plimsoll_stats::sequential::{Precision, Side, Tally, side};
@@ -78,7 +78,7 @@ pub fn side(tallies: &[Tally], allowed: f64, precision: Precision) -> Option<Sid
     decide(log_likelihood_ratio(sum(tallies), allowed, precision) / dispersion, precision)
 }
 
-/// The same for trials that do not depend on each other; `None` while that is open.
+/// Like [`side`], but for independent trials; `None` while the test is undecided.
 ///
 /// ```
 /// # use plimsoll_stats::sequential::{Precision, Side, Tally, side_of_independent};
@@ -90,11 +90,11 @@ pub fn side_of_independent(all: Tally, allowed: f64, precision: Precision) -> Op
     decide(log_likelihood_ratio(all, allowed, precision), precision)
 }
 
-/// How much likelier the higher share makes these hits than the lower one does.
+/// Returns the log likelihood ratio of the higher to the lower ratio of hits.
 fn log_likelihood_ratio(all: Tally, allowed: f64, precision: Precision) -> f64 {
     let (below, above) = hypotheses(allowed, precision.factor);
     let misses = all.trials.saturating_sub(all.hits);
-    // Where all may be hits, a miss is impossible at the higher share: ln 0.
+    // If the higher ratio is 1, a miss is impossible there, and its term would be ln 0.
     let by_misses = if misses == 0 { 0.0 } else { misses as f64 * ((1.0 - above) / (1.0 - below)).ln() };
     all.hits as f64 * (above / below).ln() + by_misses
 }
@@ -108,7 +108,7 @@ fn decide(ratio: f64, precision: Precision) -> Option<Side> {
     }
 }
 
-/// The fewest trials, none of them a hit, after which [`side`] says that the share of hits is below `allowed`.
+/// Returns the smallest number of trials, all without a hit, after which [`side`] returns [`Side::Below`].
 ///
 /// ```
 /// # use plimsoll_stats::sequential::{Precision, fewest_trials};
@@ -120,7 +120,7 @@ pub fn fewest_trials(allowed: f64, precision: Precision) -> u64 {
     (precision.boundary() / ((1.0 - below) / (1.0 - above)).ln()).ceil() as u64
 }
 
-/// The shares that the test decides between.
+/// Returns the two ratios that the test decides between.
 fn hypotheses(allowed: f64, factor: f64) -> (f64, f64) {
     (allowed / factor, (factor * allowed).min(1.0 - (1.0 - allowed) / factor))
 }
@@ -129,7 +129,7 @@ fn sum(tallies: &[Tally]) -> Tally {
     tallies.iter().fold(Tally::default(), |sum, tally| sum + *tally)
 }
 
-/// How much more what is counted varies between ten batches than that of independent trials would.
+/// Returns the dispersion of a count between ten batches, compared with that of independent trials.
 fn dispersion(tallies: &[Tally], counted: impl Fn(&Tally) -> u64) -> f64 {
     let batches: Vec<Tally> = split(tallies, BATCHES).map(sum).collect();
     crate::dispersion(batches.iter().map(|batch| (counted(batch), batch.trials)))

@@ -1,10 +1,9 @@
 //! Means, medians and spread of a series.
 
-/// A value of a series that counts by its weight, such as a rate over an interval of some length. A plain `f64` has the
-/// weight 1.
+/// A weighted value of a series, such as a rate over an interval of some length. A plain `f64` has the weight 1.
 pub trait Weighted {
     fn value(&self) -> f64;
-    /// Its weight, above 0.
+    /// Returns the weight, which is above 0.
     fn weight(&self) -> f64;
 }
 
@@ -18,7 +17,7 @@ impl Weighted for f64 {
     }
 }
 
-/// The weighted mean Σwx/Σw; 0 of an empty series.
+/// Returns the weighted mean Σwx/Σw; 0 for an empty series.
 ///
 /// ```
 /// # use plimsoll_stats::mean;
@@ -31,7 +30,7 @@ pub fn mean<T: Weighted>(series: &[T]) -> f64 {
     if weight > 0.0 { sum / weight } else { 0.0 }
 }
 
-/// The median: the middle value, or the mean of the two in the middle; `None` of nothing.
+/// Returns the median: the middle value, or the mean of the two in the middle; `None` without values.
 ///
 /// ```
 /// # use plimsoll_stats::median;
@@ -45,12 +44,12 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(if values.len() % 2 == 1 { upper } else { f64::midpoint(values[middle - 1], upper) })
 }
 
-/// The sample variance Σ(x − x̄)²/(n − 1); not a number with fewer than two values.
+/// Returns the sample variance Σ(x − x̄)²/(n − 1); NaN with fewer than two values.
 pub fn variance(values: &[f64]) -> f64 {
     squares_about_mean(values) / (values.len() as f64 - 1.0)
 }
 
-/// The lag-1 autocorrelation Σ(xᵢ − x̄)(xᵢ₊₁ − x̄)/Σ(xᵢ − x̄)² (Box and Jenkins, *Time Series Analysis*, 1970); 0 of a
+/// Returns the lag-1 autocorrelation Σ(xᵢ − x̄)(xᵢ₊₁ − x̄)/Σ(xᵢ − x̄)² (Box and Jenkins, *Time Series Analysis*, 1970); 0 for a
 /// constant series.
 ///
 /// ```

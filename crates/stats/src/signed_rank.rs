@@ -4,15 +4,14 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::median;
 
-/// With more differences the normal approximation stands for the exact distribution: its error in a tail of 0.0001 is below a
-/// tenth of that.
+/// With more differences, a normal approximation replaces the exact distribution. Its error in a tail of 0.0001 is below a tenth of
+/// that.
 const MAX_EXACT: usize = 100;
 
-/// Differences of pairs, such as ln(b/a) of rounds in which both were measured.
+/// Paired differences, such as ln(b/a) of rounds in which both a and b were measured.
 ///
-/// The only assumption is that a difference is as likely to be so much above the centre as below it. Where a draw decides which
-/// of both is measured first, that holds under the hypothesis that both are equal, whatever the noise: swapping them changes
-/// the sign.
+/// The only assumption is that differences are symmetric about their centre. If a random draw decides which of the two is measured
+/// first, that holds whenever both are equal, whatever the noise: swapping the two changes the sign.
 ///
 /// ```
 /// # use plimsoll_stats::SignedRanks;
@@ -23,14 +22,14 @@ const MAX_EXACT: usize = 100;
 /// ```
 #[derive(Debug, Clone)]
 pub struct SignedRanks {
-    /// The means of all pairs of differences, each with itself too, lowest first (Walsh 1949).
+    /// The means of all pairs of differences, including each one with itself (Walsh averages, 1949), in ascending order.
     averages: Vec<f64>,
-    /// P(T ≤ t) for t from 0 to half of the highest, T being the sum of the ranks above the centre.
+    /// P(T ≤ t) for t from 0 to half of the maximum, where T is the sum of the ranks above the centre.
     tail: Vec<f64>,
 }
 
 impl SignedRanks {
-    /// `None` without a difference, or with one that is not finite.
+    /// Creates the ranks; `None` without differences, or if one is not finite.
     pub fn new(differences: &[f64]) -> Option<Self> {
         if differences.is_empty() || differences.iter().any(|difference| !difference.is_finite()) {
             return None;
@@ -45,41 +44,40 @@ impl SignedRanks {
         Some(Self { averages, tail })
     }
 
-    /// Hodges and Lehmann's estimate (1963): the median of all averages. Up to 29 % of the differences may be wrong by any
-    /// amount and do not move it far.
+    /// Returns Hodges and Lehmann's estimate (1963): the median of all Walsh averages. It tolerates 29 % of outliers of any size.
     pub fn centre(&self) -> f64 {
         median(self.averages.clone()).unwrap_or(f64::NAN)
     }
 
-    /// The interval that misses the centre in at most a share `alpha` of cases; `None` where so few differences have none.
+    /// Returns the 1 − `alpha` confidence interval of the centre; `None` if there are too few differences for one.
     ///
-    /// It holds every centre that Wilcoxon's test (1945) does not reject: from the k-th lowest average to the k-th highest,
+    /// It contains every centre that Wilcoxon's test (1945) does not reject: from the k-th lowest average to the k-th highest,
     /// with the largest k for which P(T ≤ k − 1) ≤ α/2 (Tukey 1949; Lehmann, *Nonparametrics*, 1975, section 4.4).
     pub fn interval(&self, alpha: f64) -> Option<(f64, f64)> {
         let below = self.tail.partition_point(|tail| *tail <= alpha / 2.0).checked_sub(1)?;
         Some((*self.averages.get(below)?, *self.averages.get(self.averages.len() - 1 - below)?))
     }
 
-    /// The smallest `alpha` whose interval excludes zero: the two-sided p-value of a centre of zero.
+    /// Returns the two-sided p-value of a centre of zero: the smallest `alpha` whose interval excludes zero.
     pub fn p_value(&self) -> f64 {
         let not_above = self.averages.partition_point(|average| *average <= 0.0);
         let not_below = self.averages.len() - self.averages.partition_point(|average| *average < 0.0);
         self.tail.get(not_above.min(not_below)).map_or(1.0, |tail| (2.0 * tail).min(1.0))
     }
 
-    /// The smallest p-value that so many differences can have.
+    /// Returns the smallest p-value possible with this many differences.
     pub fn smallest_p_value(count: usize) -> f64 {
         2.0 * 0.5_f64.powf(count as f64)
     }
 }
 
-/// The number of averages of so many differences, which is the highest sum of ranks.
+/// Returns the number of averages of this many differences, which is the highest sum of ranks.
 fn highest(count: usize) -> usize {
     count * (count + 1) / 2
 }
 
-/// Each rank is above or below with the same probability, so that P(T = t) of n ranks is the mean of that of n − 1 at t and
-/// at t − n.
+/// Computes the exact distribution. Each rank is above or below with equal probability, so P(T = t) of n ranks is the mean of the
+/// values of n − 1 ranks at t and at t − n.
 fn exact(count: usize) -> Vec<f64> {
     let half = highest(count) / 2;
     let mut density = vec![0.0; half + 1];
@@ -97,7 +95,7 @@ fn exact(count: usize) -> Vec<f64> {
     cumulated.collect()
 }
 
-/// T has mean n(n + 1)/4 and variance n(n + 1)(2n + 1)/24; half a rank corrects for its steps.
+/// Computes the normal approximation. T has mean n(n + 1)/4 and variance n(n + 1)(2n + 1)/24; half a rank corrects for continuity.
 fn normal(count: usize) -> Vec<f64> {
     let n = count as f64;
     let spread = (n * (n + 1.0) * (2.0 * n + 1.0) / 24.0).sqrt();

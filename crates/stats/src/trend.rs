@@ -1,36 +1,36 @@
-//! Whether a series rises or falls: the Mann–Kendall test with Theil and Sen's slope.
+//! Tests whether a series rises or falls: the Mann–Kendall test with the Theil–Sen slope.
 
 use crate::line::slopes;
 use crate::median;
 
-/// |z| beyond this is a trend at the 1 % level. The test is repeated while a measurement runs, so the usual 5 % would find
-/// trends in noise too often.
+/// |z| beyond this is a trend at the 1 % level. The test is repeated while a measurement runs, so the usual 5 % would report trends
+/// in noise too often.
 const Z_CRITICAL: f64 = 2.576;
 
-/// With fewer values the normal approximation is not good.
+/// With fewer values the normal approximation is poor.
 const MIN_VALUES: usize = 10;
 
-/// How a series moves.
+/// The trend of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
-    /// Mann and Kendall's statistic, standard normal if there is no trend; positive if values rise.
+    /// Mann and Kendall's statistic: standard normal without a trend, positive if values rise.
     pub z: f64,
     /// The typical change from one value to the next.
     pub slope: f64,
 }
 
 impl Trend {
-    /// True if the values rise or fall more than chance explains.
+    /// Whether the values rise or fall more than chance explains, at the 1 % level.
     pub fn is_significant(&self) -> bool {
         self.z.abs() > Z_CRITICAL
     }
 }
 
-/// The trend of these values; `None` with fewer than ten, where the normal approximation is not good.
+/// Returns the trend of these values; `None` with fewer than ten, where the normal approximation is poor.
 ///
-/// S = Σ_{i<j} sgn(xⱼ − xᵢ) has variance (n(n−1)(2n+5) − Σ t(t−1)(2t+5))/18 without a trend, t being the
-/// sizes of groups of equal values; z = (S ∓ 1)/√Var (Mann 1945, Kendall 1975). The slope is the median of
-/// (xⱼ − xᵢ)/(j − i) over all pairs (Theil 1950, Sen 1968), which single outliers do not move.
+/// Without a trend, S = Σ_{i<j} sgn(xⱼ − xᵢ) has variance (n(n−1)(2n+5) − Σ t(t−1)(2t+5))/18, where t are the sizes of groups of
+/// equal values; z = (S ∓ 1)/√Var (Mann 1945, Kendall 1975). The slope is the median of (xⱼ − xᵢ)/(j − i) over all pairs (Theil
+/// 1950, Sen 1968), which is robust against outliers.
 ///
 /// ```
 /// # use plimsoll_stats::mann_kendall;

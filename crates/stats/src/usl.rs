@@ -1,9 +1,9 @@
-//! The Universal Scalability Law, fitted over measured points.
+//! Fits the Universal Scalability Law to measured points.
 //!
 //! X(N) = γN / (1 + α(N − 1) + βN(N − 1)) (Gunther, *A Simple Capacity Model of Massively Parallel Transaction Systems*,
-//! 1993; *Guerrilla Capacity Planning*, 2007): γ is the throughput at size 1, α the part of the work that is serial
-//! (contention), β the cost of keeping each in step with each other (coherence). The size N is whatever is scaled:
-//! connections, threads, machines.
+//! 1993; *Guerrilla Capacity Planning*, 2007): γ is the throughput at size 1, α the serial fraction of the work (contention), β
+//! the cost of keeping all pairs consistent (coherence). The size N is the number of whatever is scaled: connections, threads,
+//! machines.
 
 mod least_squares;
 
@@ -13,11 +13,11 @@ use least_squares::{Parameters, Problem, divisor, inverse};
 
 /// Gunther's rule for three parameters.
 const MIN_POINTS: usize = 6;
-/// Below this the law does not describe the points.
+/// The smallest R² at which the law describes the points.
 const MIN_R_SQUARED: f64 = 0.9;
-/// A peak is not claimed beyond so many times the largest size that was measured.
+/// A peak is claimed only up to this multiple of the largest measured size.
 const MAX_EXTRAPOLATION: f64 = 2.0;
-/// Throughput within this ratio of the highest counts as level.
+/// Throughput within this ratio of the highest counts as equal.
 const LEVEL: f64 = 0.05;
 
 /// The fitted law.
@@ -29,21 +29,21 @@ pub struct Usl {
     pub alpha: Estimate,
     /// β: coherence.
     pub beta: Estimate,
-    /// The size of highest throughput, √((1 − α)/β); `None` unless β is known to be above 0, the peak is at most twice
-    /// the largest size that was measured, and no measured point contradicts it.
+    /// The size with the highest throughput, √((1 − α)/β). `None` unless β is significantly above 0, the peak is at most twice the
+    /// largest measured size, and no measured point contradicts it.
     pub peak: Option<f64>,
     pub r_squared: f64,
 }
 
 impl Usl {
-    /// The size from which throughput falls by the law, √((1 − α)/β), however far that is from what was measured; infinite for
-    /// β = 0, 1 for a law that only falls.
+    /// Returns the size from which throughput falls according to the law, √((1 − α)/β), however far beyond the measured sizes; infinite
+    /// for β = 0, and 1 for a law that only falls.
     pub fn top(&self) -> f64 {
         let (alpha, beta) = (self.alpha.value, self.beta.value);
         if beta > 0.0 { ((1.0 - alpha).max(0.0) / beta).sqrt().max(1.0) } else { f64::INFINITY }
     }
 
-    /// Throughput at a size by the law.
+    /// Returns the throughput at a size according to the law.
     pub fn throughput(&self, size: f64) -> f64 {
         throughput([self.gamma.value, self.alpha.value, self.beta.value], size)
     }
@@ -53,7 +53,7 @@ impl Usl {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum UslFit {
     Fitted(Usl),
-    /// Fewer than six points: how many there are.
+    /// There are fewer than six points; the value is their number.
     TooFewPoints(u32),
     /// The law does not describe the points: R² is below 0.9.
     Poor,
@@ -63,8 +63,8 @@ fn throughput(fit: Parameters, n: f64) -> f64 {
     fit[0] * n / divisor(fit, n)
 }
 
-/// The best fit with α ≥ 0 and β ≥ 0. The sum of squares has one minimum in practice, so a parameter that would be
-/// negative belongs at zero: all four ways to set some to zero are tried.
+/// Returns the best fit with α ≥ 0 and β ≥ 0. In practice the sum of squares has a single minimum, so a parameter that would be
+/// negative is best at zero. All four ways of fixing α and β at zero are tried.
 fn best(points: &[Point]) -> Option<Parameters> {
     let choices = [[true, true, true], [true, true, false], [true, false, true], [true, false, false]];
     let fits = choices.map(|free| {
@@ -76,14 +76,14 @@ fn best(points: &[Point]) -> Option<Parameters> {
     possible.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, fit)| fit)
 }
 
-/// True if γ is positive and neither α nor β is negative, which the law's meaning forbids.
+/// Whether the parameters are possible: γ is positive, and α and β are not negative.
 fn is_possible(fit: Parameters) -> bool {
     fit.iter().all(|value| value.is_finite() && *value >= 0.0) && fit[0] > 0.0
 }
 
-/// 95 % intervals: the covariance is s²(JᵀJ)⁻¹ with s² over n − 3 degrees of freedom, of all three parameters even if one
-/// rests at its limit of zero, times Student's t (Bates and Watts, *Nonlinear Regression Analysis*, 1988, chapter 2). Bounds
-/// below zero are cut there.
+/// Returns 95 % intervals: the covariance s²(JᵀJ)⁻¹ times Student's t (Bates and Watts, *Nonlinear Regression Analysis*, 1988,
+/// chapter 2). s² has n − 3 degrees of freedom, counting all three parameters even if one is fixed at zero. Bounds below zero are
+/// cut to zero.
 fn estimates(points: &[Point], fit: Parameters) -> Option<[Estimate; 3]> {
     let degrees = points.len() as f64 - 3.0;
     let all = Problem { points, free: [true; 3] };
@@ -95,7 +95,7 @@ fn estimates(points: &[Point], fit: Parameters) -> Option<[Estimate; 3]> {
     }))
 }
 
-/// 1 − Σ(X − X(N))² / Σ(X − X̄)².
+/// Returns R² = 1 − Σ(X − X(N))² / Σ(X − X̄)².
 fn r_squared(points: &[Point], fit: Parameters) -> f64 {
     let mean = points.iter().map(|point| point.throughput).sum::<f64>() / points.len() as f64;
     let missed: f64 =
@@ -104,8 +104,8 @@ fn r_squared(points: &[Point], fit: Parameters) -> f64 {
     if spread > 0.0 { 1.0 - missed / spread } else { 0.0 }
 }
 
-/// N_peak = √((1 − α)/β), where β is known to be above zero, the peak is not far beyond what was measured, and
-/// no point contradicts it.
+/// Returns N_peak = √((1 − α)/β) if β is significantly above zero, the peak is not far beyond the measured sizes, and no point
+/// contradicts it.
 fn peak(points: &[Point], alpha: f64, beta: Estimate) -> Option<f64> {
     let largest = points.iter().map(|point| point.size).fold(0.0, f64::max);
     let known = beta.interval.is_some_and(|(low, _)| low > 0.0) && alpha < 1.0;
@@ -113,9 +113,9 @@ fn peak(points: &[Point], alpha: f64, beta: Estimate) -> Option<f64> {
     (peak <= MAX_EXTRAPOLATION * largest && falls_beyond(points, peak)).then_some(peak)
 }
 
-/// True unless a point contradicts the peak. The law bends down to follow the corner of a plateau too, and then gives a
-/// peak where throughput is level. So every point beyond it must lie below the best, with its whole interval and by more
-/// than [`LEVEL`]. Only the first beyond it may be the best itself: a peak lies between two sizes.
+/// Whether no point contradicts the peak. Fitted to a plateau, the law also bends down and shows a peak where throughput is level.
+/// So the throughput of every point beyond the peak must be below the best by more than [`LEVEL`], and its whole interval below that
+/// of the best. Only the first point beyond the peak may itself be the best, because a peak can lie between two sizes.
 fn falls_beyond(points: &[Point], peak: f64) -> bool {
     let best = points.iter().max_by(|a, b| a.throughput.total_cmp(&b.throughput));
     let Some(best) = best else { return false };

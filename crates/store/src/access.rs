@@ -1,4 +1,4 @@
-//! Opens a file for reading, and distinguishes run files from others.
+//! Opens run files for reading, and rejects other files.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,18 +10,18 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::error::{self, StoreError};
 use crate::schema::APPLICATION_ID;
 
-/// A plan holds the headers of its requests, and those hold credentials. SQLite gives the files next to a run file
-/// the same mode.
+/// A plan contains the headers of its requests, which may be credentials. SQLite gives the same mode to the files next to a
+/// run file.
 pub(crate) const OWNER_ONLY: u32 = 0o600;
 
-/// A file that SQLite keeps next to `path`: the same name with an ending such as `-wal`.
+/// Returns the path of a file that SQLite keeps next to `path`: the same name with an ending such as `-wal`.
 pub(crate) fn companion(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
-/// Opens a run file that this Plimsoll understands, without ever writing to it.
+/// Opens a run file that this version can read, without ever writing to it.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     let reading = |error| error::reading(path, &error);
     let metadata = fs::metadata(path).map_err(|error| error::looking(path, &error))?;
@@ -45,8 +45,8 @@ fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, pragma, |row| row.get(0))
 }
 
-/// A view, a virtual table or a generated column computes what it gives, at any cost: only tables are read. Newer formats may
-/// have more of them.
+/// Rejects files with anything but tables. A view, a virtual table or a generated column computes its values, at any cost. Newer
+/// formats may have further tables.
 fn check_tables(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     const COMPUTED: &str = "SELECT name FROM sqlite_schema
         WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'
@@ -61,8 +61,8 @@ fn check_tables(path: &Path, connection: &Connection) -> Result<(), StoreError> 
     }
 }
 
-/// SQLite reads what a last page lacks as zeros, which would pass for values. A log may hold what the file does not
-/// have yet; without one every page must be whole.
+/// Rejects a file that ends within a page: SQLite reads the missing part as zeros, which would pass for values. With a
+/// write-ahead log the file may be incomplete; without one every page must be complete.
 fn check_length(path: &Path, page_bytes: i64, length_bytes: u64) -> Result<(), StoreError> {
     if is_logged(path) || length_bytes.is_multiple_of(page_bytes.max(1).cast_unsigned()) {
         return Ok(());
@@ -71,7 +71,7 @@ fn check_length(path: &Path, page_bytes: i64, length_bytes: u64) -> Result<(), S
     Err(StoreError::Damaged { path: path.to_owned(), reason })
 }
 
-/// These two columns keep their names in every version, so that any Plimsoll can read the version of any file.
+/// Reads the format version. These two columns keep their names in every version, so that any Plimsoll can read the version of any file.
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<FormatVersion> {
     connection.query_row("SELECT format_major, format_minor FROM manifest", [], |row| {
         Ok(FormatVersion { major: row.get(0)?, minor: row.get(1)? })
@@ -82,8 +82,8 @@ fn is_logged(path: &Path) -> bool {
     fs::metadata(companion(path, "-wal")).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-/// A file without a write-ahead log has no writer. Opened as immutable, it needs neither locks nor files of SQLite's
-/// own next to it, so that it can be read in a read-only folder.
+/// Opens a connection. A file without a write-ahead log has no writer. Opened as immutable, it needs neither locks nor files of
+/// SQLite's next to it, so it can be read in a read-only folder.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -91,7 +91,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(format!("{}{immutable}", uri(path)), flags)
 }
 
-/// The path as a URI for SQLite, every byte that is not plainly part of a name as `%XX`.
+/// Returns the path as a URI for SQLite, with every byte that is not clearly part of a name as `%XX`.
 pub(crate) fn uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for &byte in path.as_os_str().as_bytes() {
@@ -108,8 +108,8 @@ fn not_a_run_file(path: &Path, reason: &str) -> StoreError {
     StoreError::NotARunFile { path: path.to_owned(), reason: reason.to_owned() }
 }
 
-/// SQLite says only that it cannot open the file; the system says why. It is asked only then: a process that closes a file loses
-/// the locks that SQLite holds on it for other connections of the process.
+/// Explains why a file cannot be opened. SQLite does not say why, so the system is asked, but only after a failure: closing a file
+/// releases the locks that SQLite holds on it for other connections of this process.
 fn unconnected(path: &Path, error: &rusqlite::Error) -> StoreError {
     if error.sqlite_error_code() == Some(ErrorCode::CannotOpen)
         && let Err(why) = fs::File::open(path)
@@ -119,7 +119,7 @@ fn unconnected(path: &Path, error: &rusqlite::Error) -> StoreError {
     error::reading(path, error)
 }
 
-/// The first read of a file with a write-ahead log needs an index next to it, which SQLite creates if it may.
+/// Explains why the first read failed. With a write-ahead log it needs an index next to the file, which SQLite creates if it may.
 fn unopened(path: &Path, error: &rusqlite::Error) -> StoreError {
     if error.sqlite_error_code() != Some(ErrorCode::CannotOpen) {
         return error::reading(path, error);

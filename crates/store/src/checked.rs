@@ -1,4 +1,4 @@
-//! A run file taken apart for `plimsoll check`: which of its parts are intact.
+//! Examines a run file for `plimsoll check`: which of its parts are intact.
 
 use std::path::Path;
 
@@ -14,21 +14,21 @@ use crate::{access, reader, verify};
 #[derive(Debug)]
 pub struct Checked {
     pub format: FormatVersion,
-    /// True once the run ended in order.
+    /// Whether the run ended normally.
     pub sealed: bool,
     /// The tables, each with its number of rows.
     pub rows: Vec<(&'static str, u64)>,
     /// Rows that do not match their digests.
     pub damage: Vec<Damage>,
-    /// What else cannot be true of it, though every digest matches; also what SQLite finds wrong with its pages.
+    /// Content that cannot be true although every digest matches, and damaged pages that SQLite reports.
     pub untrue: Vec<String>,
-    /// Every request that was due has ended, well or not. It is not asked of a run that did not end in order, or in which a
-    /// worker was left.
+    /// Whether every request that was due has ended, successfully or not. False, without being a fault, for a run that did not end
+    /// normally or in which a worker was abandoned.
     pub accounted: bool,
 }
 
 impl Checked {
-    /// True if nothing is wrong with the file.
+    /// Whether nothing is wrong with the file.
     pub fn is_intact(&self) -> bool {
         self.damage.is_empty() && self.untrue.is_empty()
     }
@@ -37,13 +37,12 @@ impl Checked {
 /// Examines a run file.
 ///
 /// # Errors
-/// When the file is missing, unreadable, not a run file, of another major version, or so damaged that its tables cannot be
-/// found.
+/// When the file is missing, unreadable, not a run file, of another major version, or so damaged that its tables cannot be found.
 pub fn check(path: &Path) -> std::result::Result<Checked, StoreError> {
     let mut connection = access::open(path)?;
     let mut checked = examine(&mut connection).map_err(|error| error::reading(path, &error))?;
     match reader::read(path) {
-        // The steps that were left out are known only to the reader.
+        // Only the reader knows the steps that it left out.
         Ok(run) => {
             checked.accounted = is_accounted_for(&run);
             checked.damage = run.damage;

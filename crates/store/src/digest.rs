@@ -1,7 +1,7 @@
-//! Digests of the rows of a run file, so that no damage to it passes for a measurement.
+//! Digests of the rows of a run file, so that damage is not taken for a measurement.
 //!
-//! Tables that only grow get one digest for the rows of each commit; of the others the whole table has one, which is replaced.
-//! The digest of a sealed file's digests tells that none of them is missing. `docs/run-file.md` says what is hashed.
+//! A table to which rows are only added gets one digest for the rows of each commit. Any other table has a single digest, which is
+//! replaced. A sealed file also has a digest of its digests, which shows if one is missing. `docs/run-file.md` says what is hashed.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Result, Row, params};
@@ -23,18 +23,18 @@ pub(crate) const EVENT: Part = Part { table: "event", key: "id" };
 /// The digests themselves, once the run is sealed.
 pub(crate) const DIGEST: Part = Part { table: "digest", key: "id" };
 
-/// The parts whose rows are only added.
+/// The tables to which rows are only added.
 pub(crate) const GROWING: [Part; 3] = [FRAME, HOST_SAMPLE, EVENT];
-/// The parts whose rows are also replaced. They are small.
+/// The tables whose rows are also replaced. They are small.
 pub(crate) const REPLACED: [Part; 3] = [MANIFEST, STEP, PROFILE];
 
-/// Hashes rows: of each value its type and its bytes, and the length of those where it varies.
+/// Hashes rows: the type and bytes of each value, and the length if it can vary.
 #[derive(Default)]
 pub(crate) struct RowHasher(Sha256);
 
 impl RowHasher {
     pub(crate) fn add(&mut self, row: &Row<'_>) -> Result<()> {
-        // The first column is the key, which the row has once more among its own.
+        // The first column is the key, which is repeated among the row's own columns.
         for column in 1..row.as_ref().column_count() {
             match row.get_ref(column)? {
                 ValueRef::Null => self.0.update([0]),
@@ -62,13 +62,13 @@ impl RowHasher {
     }
 }
 
-/// A query for the rows of a part whose keys are as `condition` says, each after its key.
+/// Returns a query for the rows of a part whose keys meet `condition`, each preceded by its key.
 pub(crate) fn select(part: Part, condition: &str) -> String {
     let Part { table, key } = part;
     format!("SELECT {key} AS row_key, * FROM {table} WHERE {key} {condition} ORDER BY {key}")
 }
 
-/// Writes the digest of the part's rows beyond the key `after`, if there are any; gives the last key.
+/// Writes a digest of the part's rows after the key `after`, if there are any. Returns the last key.
 pub(crate) fn write(connection: &Connection, part: Part, after: i64) -> Result<i64> {
     let mut statement = connection.prepare_cached(&select(part, "> ?"))?;
     let mut rows = statement.query([after])?;
@@ -85,7 +85,7 @@ pub(crate) fn write(connection: &Connection, part: Part, after: i64) -> Result<i
     Ok(last)
 }
 
-/// The last rows of the growing parts that digests cover.
+/// Returns the last row of each growing part that a digest covers.
 pub(crate) fn last_keys(connection: &Connection) -> Result<[i64; GROWING.len()]> {
     let mut keys = [0; GROWING.len()];
     for (part, key) in GROWING.into_iter().zip(&mut keys) {
@@ -95,7 +95,7 @@ pub(crate) fn last_keys(connection: &Connection) -> Result<[i64; GROWING.len()]>
     Ok(keys)
 }
 
-/// Writes the digest of a whole part in place of the one before.
+/// Replaces the digest of a whole part.
 pub(crate) fn rewrite(connection: &Connection, part: Part) -> Result<()> {
     connection.prepare_cached("DELETE FROM digest WHERE part = ?")?.execute([part.table])?;
     write(connection, part, i64::MIN).map(drop)

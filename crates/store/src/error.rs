@@ -1,4 +1,4 @@
-//! What can go wrong with a run file, and how the user fixes it.
+//! Errors of run files, with advice for the user.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_record::FormatVersion;
 use rusqlite::ErrorCode;
 
-/// A run file that cannot be written or read.
+/// Why a run file cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{path} exists already; choose another name, or overwrite it with --force")]
@@ -16,7 +16,7 @@ pub enum StoreError {
     Missing { path: PathBuf },
     #[error("cannot write {path}: {reason}; choose a folder that can be written to")]
     Unwritable { path: PathBuf, reason: String },
-    /// The reason says what to do, too.
+    /// The reason includes advice.
     #[error("cannot read {path}: {reason}")]
     Unreadable { path: PathBuf, reason: String },
     #[error(
@@ -31,7 +31,7 @@ pub enum StoreError {
         if .found.major > FormatVersion::CURRENT.major { "a newer" } else { "an older" }
     )]
     OtherFormat { path: PathBuf, found: FormatVersion },
-    /// A run file whose content cannot be true.
+    /// The content of the run file cannot be true.
     #[error("{path} is damaged: {reason}; restore it from a copy, or record the run again")]
     Damaged { path: PathBuf, reason: String },
     #[error(
@@ -42,12 +42,12 @@ pub enum StoreError {
     UnderWay { path: PathBuf },
     #[error("the run of {path} is complete; read it with plimsoll report {path}")]
     Complete { path: PathBuf },
-    /// An earlier write failed, and writing on would leave a hole in the middle of the run.
+    /// An earlier write failed. Further writes would leave a gap in the middle of the run.
     #[error("{path} ends at its last commit because a write to it failed; record the run again")]
     Stopped { path: PathBuf },
 }
 
-/// The error for what SQLite said while `path` was written.
+/// Converts an error of SQLite while writing `path`.
 pub(crate) fn writing(path: &Path, error: &rusqlite::Error) -> StoreError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
@@ -56,7 +56,7 @@ pub(crate) fn writing(path: &Path, error: &rusqlite::Error) -> StoreError {
     }
 }
 
-/// The error for what the system said while `path` was made ready for writing.
+/// Converts an error of the system while preparing to write `path`.
 pub(crate) fn preparing(path: &Path, error: &io::Error) -> StoreError {
     let path = path.to_owned();
     match error.kind() {
@@ -66,20 +66,20 @@ pub(crate) fn preparing(path: &Path, error: &io::Error) -> StoreError {
     }
 }
 
-/// The error for what SQLite said while `path` was read.
+/// Converts an error of SQLite while reading `path`.
 pub(crate) fn reading(path: &Path, error: &rusqlite::Error) -> StoreError {
     let (path, reason) = (path.to_owned(), error.to_string());
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {
             StoreError::NotARunFile { path, reason: "it is no SQLite database".to_owned() }
         }
-        // The code `Unknown` is SQL that does not fit the tables: one of them, or a column, is not there.
+        // `Unknown` means that the SQL does not fit the tables: a table or a column is missing.
         None | Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => StoreError::Damaged { path, reason },
         Some(_) => StoreError::Unreadable { path, reason },
     }
 }
 
-/// The error for what the system reported about `path`.
+/// Converts an error of the system about `path`.
 pub(crate) fn looking(path: &Path, error: &io::Error) -> StoreError {
     let path = path.to_owned();
     match error.kind() {

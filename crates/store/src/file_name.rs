@@ -1,4 +1,4 @@
-//! What run files are called.
+//! Names of run files.
 
 use std::path::{Path, PathBuf};
 
@@ -8,17 +8,17 @@ use jiff::tz::TimeZone;
 /// The ending of every run file, without the dot.
 pub(crate) const EXTENSION: &str = "plimsoll";
 
-/// File systems hold 255 bytes a name; this leaves room for the date, a number, the ending and SQLite's own endings.
+/// File systems allow 255 bytes per name. This leaves room for the date, a number, the ending and SQLite's own endings.
 const MAX_NAME_BYTES: usize = 120;
 
-/// `NAME-YYYYMMDD-HHMMSS.plimsoll`, the start of the run in UTC.
+/// Returns `NAME-YYYYMMDD-HHMMSS.plimsoll`, with the start of the run in UTC.
 ///
-/// Characters of the name that mean something to a shell or a file system become `-`, so that `api:8080/v1` is usable.
+/// Characters of the name with a meaning for shells or file systems become `-`, so that `api:8080/v1` is usable.
 pub fn file_name(name: &str, started_unix_ms: u64) -> String {
     format!("{}.{EXTENSION}", stem(name, started_unix_ms))
 }
 
-/// The path of [`file_name`] in `folder`, or of the same name with `-2`, `-3` … if that exists already, be it as a link to nothing.
+/// Returns the path of [`file_name`] in `folder`, with `-2`, `-3` … added to the name if it already exists, even as a dangling link.
 pub fn free_path(folder: &Path, name: &str, started_unix_ms: u64) -> PathBuf {
     let stem = stem(name, started_unix_ms);
     let mut path = folder.join(format!("{stem}.{EXTENSION}"));
@@ -34,7 +34,7 @@ fn stem(name: &str, started_unix_ms: u64) -> String {
     format!("{}-{}", plain(name), file_date(started_unix_ms))
 }
 
-/// The name in characters that need no quoting. No file begins with a dot (hidden) or a dash (read as a flag).
+/// Returns the name in characters that need no quoting. It never begins with a dot (hidden) or a dash (a flag).
 fn plain(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let plain: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).take(MAX_NAME_BYTES).collect();
@@ -44,7 +44,7 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// `YYYYMMDD-HHMMSS` in UTC, as in the names of run files. An instant beyond the calendar counts as its last one.
+/// Returns `YYYYMMDD-HHMMSS` in UTC, as in the names of run files. Instants beyond the calendar become its last one.
 pub fn file_date(unix_ms: u64) -> String {
     let instant = i64::try_from(unix_ms)
         .ok()

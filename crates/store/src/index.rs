@@ -1,7 +1,7 @@
-//! The index of a folder of run files: what was derived from each, so that a list of them need not read them all again.
+//! The index of a folder of run files: figures derived from each file, so that listing them need not read all files again.
 //!
-//! Nothing in it is a fact. It can be deleted at any time; a damaged one, and one of another version, is made again. A database of
-//! another program is left as it is.
+//! It contains no original data and can be deleted at any time. An index that is damaged or of another version is recreated. A database
+//! of another program is left untouched.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -17,9 +17,9 @@ use crate::error::{self, StoreError};
 
 /// The letters `PLIX`: distinguishes an index from a run file.
 const APPLICATION_ID: i64 = 0x504C_4958;
-/// Changes with the table.
+/// Changes whenever the table changes.
 const VERSION: i64 = 1;
-/// How long another process that writes the index is waited for.
+/// How long to wait for another process that writes the index.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
 const TABLE: &str = "
@@ -31,19 +31,19 @@ CREATE TABLE run (
   entry       TEXT NOT NULL
 ) STRICT";
 
-/// What a file was like when something was derived from it.
+/// Size and modification time of a file when figures were derived from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStamp {
     pub size_bytes: u64,
-    /// Nanoseconds since 1970-01-01 UTC.
+    /// In nanoseconds since 1970-01-01 UTC.
     pub modified_ns: i64,
 }
 
-/// What was derived from one run file.
+/// The figures derived from one run file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexedRun {
     pub stamp: FileStamp,
-    /// Which build of the tool derived it.
+    /// The build of Plimsoll that derived them.
     pub derived_by: String,
     /// The derived figures, as JSON.
     pub entry: String,
@@ -53,15 +53,15 @@ pub struct IndexedRun {
 #[derive(Debug)]
 pub struct RunIndex {
     connection: Connection,
-    /// True if one was there that could not be used.
+    /// Whether an existing index was unusable and has been replaced.
     pub replaced: bool,
 }
 
 impl RunIndex {
-    /// Opens the index, or makes it.
+    /// Opens the index, or creates it.
     ///
     /// # Errors
-    /// When it can neither be read nor made, as in a folder that is read-only, or another program's database has its name.
+    /// When it can neither be read nor created, as in a read-only folder, or when another program's database has its name.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let connected = match connect(path) {
             Err(error) if is_unusable(&error) => {
@@ -79,7 +79,7 @@ impl RunIndex {
         }
     }
 
-    /// Everything in the index, by the names of the files.
+    /// Returns all entries of the index, by file name.
     ///
     /// # Errors
     /// When SQLite cannot read it.
@@ -93,10 +93,10 @@ impl RunIndex {
         rows.collect()
     }
 
-    /// Writes these rows in place of those of the same files, and takes out files that are gone.
+    /// Replaces the rows of these files, and removes the files that are gone.
     ///
     /// # Errors
-    /// When it cannot be written; it then is as before.
+    /// When it cannot be written. The index is then unchanged.
     pub fn update(&mut self, runs: &[(String, IndexedRun)], gone: &[String]) -> rusqlite::Result<()> {
         let transaction = self.connection.transaction()?;
         for file in gone {
@@ -113,7 +113,7 @@ impl RunIndex {
     }
 }
 
-/// True for a file that is no index of this version, or a damaged one; other errors are the disk's or the system's.
+/// Whether the file is not an index of this version, or damaged. Other errors are those of the disk or the system.
 fn is_unusable(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -121,7 +121,7 @@ fn is_unusable(error: &rusqlite::Error) -> bool {
     ) || matches!(error, rusqlite::Error::QueryReturnedNoRows | rusqlite::Error::InvalidColumnType(..))
 }
 
-/// `None` for a database of another program.
+/// Opens or creates the index; `None` for a database of another program.
 fn connect(path: &Path) -> rusqlite::Result<Option<Connection>> {
     let made = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path);
     let is_new = match made {
@@ -132,13 +132,13 @@ fn connect(path: &Path) -> rusqlite::Result<Option<Connection>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // What a sudden end of the machine damages is derived again.
+    // Safe without syncing: an index damaged by a power failure is derived again.
     connection.pragma_update(None, "synchronous", "OFF")?;
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let number = |pragma| transaction.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     match (number("application_id")?, number("user_version")?) {
         (APPLICATION_ID, VERSION) => {}
-        // Another process may have made the file and not its table yet.
+        // Another process may have created the file, but not yet its table.
         (0, 0) if is_new || is_empty(&transaction)? => {
             transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
             transaction.pragma_update(None, "user_version", VERSION)?;
@@ -147,7 +147,7 @@ fn connect(path: &Path) -> rusqlite::Result<Option<Connection>> {
         (APPLICATION_ID, _) => return Err(rusqlite::Error::QueryReturnedNoRows),
         _ => return Ok(None),
     }
-    // Finds pages that are damaged before a list relies on them.
+    // Detects damaged pages before a list relies on them.
     transaction.query_row("SELECT count(entry) FROM run", [], |row| row.get::<_, i64>(0))?;
     transaction.commit()?;
     Ok(Some(connection))

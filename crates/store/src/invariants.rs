@@ -1,4 +1,4 @@
-//! What is true of every run, whatever its file says.
+//! Conditions that hold for every run, which damaged or forged files may violate.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use plimsoll_record::{EventKind, FrameHead, Run};
 
 use crate::verify;
 
-/// Two years in nanoseconds: a load is held for a year at most.
+/// About two years in nanoseconds. A load lasts a year at most.
 const MAX_INSTANT_NS: u64 = 1 << 56;
-/// The largest sum of a count over all frames of a run. A double holds it exactly, and no sum of instants or counts overflows.
+/// The maximum of the sum of a count over all frames of a run. An f64 holds it exactly, and no sum of instants or counts overflows.
 const MAX_COUNT: u64 = 1 << 53;
-/// The largest sum of the CPU times (ns) or bytes of all frames: 73 years of CPU time, two exabytes. Days of a large fleet are more
-/// than [`MAX_COUNT`] nanoseconds. The sum of all four CPU times still fits.
+/// The maximum of the sum of a CPU time (ns) or of bytes over all frames: 73 years of CPU time, two exabytes. A large fleet exceeds
+/// [`MAX_COUNT`] nanoseconds within days. The sum of all four CPU times still fits.
 const MAX_AMOUNT: u64 = 1 << 61;
-/// A thousand times the highest rate of a plan, requests per second.
+/// A thousand times the highest rate of a plan, in requests per second.
 const MAX_RATE: f64 = 1e11;
 
-/// Checks what a run holds, as every read does.
+/// Checks the content of a run, as every read does.
 ///
 /// # Errors
-/// What cannot be true of it, in words.
+/// When something cannot be true; the text says what.
 pub fn check_run(run: &Run) -> Result<(), String> {
     if let Some(damage) = verify::total(&run.damage) {
         return Err(format!(
@@ -37,7 +37,7 @@ pub fn check_run(run: &Run) -> Result<(), String> {
     check_sums(run)
 }
 
-/// No number is beyond what a run reaches, so that what is computed of them does not overflow.
+/// Checks that no number exceeds what a run can reach, so that computations with these numbers do not overflow.
 fn check_sizes(run: &Run) -> Result<(), String> {
     if instants(run).any(|ns| ns > MAX_INSTANT_NS) {
         return Err("something happened more than two years after the run began".to_owned());
@@ -52,7 +52,7 @@ fn check_sizes(run: &Run) -> Result<(), String> {
     check_totals(run, amounts, MAX_AMOUNT)
 }
 
-/// The sum over all frames of each number that `numbers` gives is at most `max`.
+/// Checks for each number that `numbers` returns that its sum over all frames is at most `max`.
 fn check_totals<const N: usize>(
     run: &Run,
     numbers: impl Fn(&FrameHead) -> [u64; N],
@@ -70,7 +70,7 @@ fn check_totals<const N: usize>(
     }
 }
 
-/// Every instant of a run but those of its manifest.
+/// Returns every instant of a run except those of its manifest.
 fn instants(run: &Run) -> impl Iterator<Item = u64> {
     let steps = run.steps.iter().flat_map(|step| [step.began_ns, step.ended_ns, step.drained_ns]);
     let stages = run.steps.iter().flat_map(|step| &step.stages).map(|stage| stage.span_ns);
@@ -91,7 +91,7 @@ fn instants(run: &Run) -> impl Iterator<Item = u64> {
         .chain(run.events.iter().map(|event| event.at_ns))
 }
 
-/// Every count of a frame, those that are kept by kind together.
+/// Returns every count of a frame; counts by kind are summed.
 fn counts(head: &FrameHead) -> [u64; 14] {
     let FrameHead { counts, .. } = head;
     let sum = |sum: u64, count: u64| sum.saturating_add(count);
@@ -113,7 +113,7 @@ fn counts(head: &FrameHead) -> [u64; 14] {
     ]
 }
 
-/// The CPU times and bytes of a frame.
+/// Returns the CPU times and bytes of a frame.
 fn amounts(head: &FrameHead) -> [u64; 6] {
     let FrameHead { counts, time, .. } = head;
     [time.user_ns, time.system_ns, time.starved_ns, time.stalled_ns, counts.bytes_in, counts.bytes_out]
@@ -151,7 +151,7 @@ fn check_frames_are_unique(run: &Run) -> Result<(), String> {
     Ok(())
 }
 
-/// True for a run in which every request that was due must have ended: it ended in order, and no worker was left.
+/// Whether every request that was due must have ended: the run ended normally, and no worker was abandoned.
 pub(crate) fn is_accounted_for(run: &Run) -> bool {
     run.manifest.sealed && !run.events.iter().any(|event| event.kind == EventKind::StepFailed)
 }

@@ -1,8 +1,8 @@
 //! Run files: SQLite writer and reader.
 //!
-//! One run is one SQLite file, written while the run goes on. What is committed stays readable whatever becomes of
-//! the writing process, and what is read back equals what was written. Only raw facts are stored; nothing here
-//! computes a rate or a percentile. `docs/run-file.md` describes every table and column.
+//! A run is one SQLite file, written during the run. Committed data stays readable whatever happens to the writing process, and the
+//! reader returns exactly what was written. Only raw facts are stored; nothing here computes a rate or a percentile.
+//! `docs/run-file.md` describes every table and column.
 
 mod access;
 mod checked;

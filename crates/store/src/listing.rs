@@ -1,4 +1,4 @@
-//! The recorded runs of a folder, for `plimsoll runs`.
+//! Lists the recorded runs of a folder, for `plimsoll runs`.
 
 use std::cmp::Reverse;
 use std::fs;
@@ -16,43 +16,43 @@ use crate::schema::Word;
 #[derive(Debug)]
 pub struct RunRow {
     pub path: PathBuf,
-    /// With the write-ahead log of a run that did not end in order.
+    /// The size, including the write-ahead log of a run that did not end normally.
     pub size_bytes: u64,
-    /// What is recorded in it, or why that cannot be read.
+    /// The summary of the run, or why it cannot be read.
     pub summary: Result<RunSummary, StoreError>,
 }
 
-/// What a listing says about a run.
+/// The data shown for a run in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
     pub name: String,
     pub command: RunCommand,
-    /// The target's URL, if the plan has one in the place that this version knows.
+    /// The target's URL; `None` if the plan does not have it in the place that this version knows.
     pub target_url: Option<String>,
-    /// In milliseconds since 1970-01-01 UTC.
+    /// The start, in milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
-    /// True once the run ended in order.
+    /// Whether the run ended normally.
     pub sealed: bool,
-    /// How many steps were begun.
+    /// The number of steps that were begun.
     pub step_count: u64,
 }
 
 const SUMMARY: &str = "SELECT name, command, plan ->> '$.target.url' AS target_url, started_unix_ms, sealed, \
     (SELECT count(*) FROM step) AS step_count FROM manifest";
 
-/// The run files in `folder`, newest first; those that cannot be read come last, by name.
+/// Returns the run files in `folder`, newest first. Files that cannot be read come last, by name.
 ///
-/// Reads no frames, so its time does not grow with the length of the runs.
+/// No frames are read, so the time does not depend on the length of the runs.
 ///
 /// # Errors
-/// When the folder is missing or cannot be read. A file that cannot be read is a row and not an error.
+/// When the folder is missing or cannot be read. A file that cannot be read becomes a row, not an error.
 pub fn list(folder: &Path) -> Result<Vec<RunRow>, StoreError> {
     let mut rows: Vec<RunRow> = run_files(folder)?.into_iter().map(row).collect();
     rows.sort_by(|one, other| rank(one).cmp(&rank(other)));
     Ok(rows)
 }
 
-/// The run files in `folder`, in no order; none is opened.
+/// Returns the paths of the run files in `folder`, in no particular order and without opening them.
 ///
 /// # Errors
 /// When the folder is missing or cannot be read.
@@ -68,7 +68,7 @@ pub fn run_files(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files)
 }
 
-/// Readable rows have a start, unreadable ones `None`, which is the smallest and so comes last when reversed.
+/// Returns the sort key. Unreadable rows have `None` for a start, the smallest value, so they come last in reverse order.
 fn rank(row: &RunRow) -> (Reverse<Option<u64>>, &Path) {
     (Reverse(row.summary.as_ref().ok().map(|summary| summary.started_unix_ms)), &row.path)
 }
@@ -79,10 +79,10 @@ fn row(path: PathBuf) -> RunRow {
     RunRow { summary: summarize(&path), size_bytes, path }
 }
 
-/// What a listing says about one run file.
+/// Reads the summary of one run file.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When the file cannot be read.
 pub fn summarize(path: &Path) -> Result<RunSummary, StoreError> {
     let connection = access::open(path)?;
     connection.query_row(SUMMARY, [], summary).map_err(|error| error::reading(path, &error))

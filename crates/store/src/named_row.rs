@@ -1,4 +1,4 @@
-//! A row whose values are taken by the names of their columns.
+//! A row whose values are read by column name.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use rusqlite::types::FromSql;
 use rusqlite::{Error, Result, Row};
 
-/// The columns of one statement. Each is looked up once: SQLite compares a name with those of all columns, which for each value
-/// takes longer than all the rest of reading a frame.
+/// The columns of one statement, with a cache of their indexes. SQLite finds a name by comparing it with all columns; done for each
+/// value, this would take longer than all the rest of reading a frame.
 #[derive(Default)]
 pub(crate) struct Columns(RefCell<HashMap<&'static str, usize>>);
 
@@ -17,7 +17,7 @@ impl Columns {
     }
 }
 
-/// A row of the statement that has these columns.
+/// A row of a statement, with the statement's columns.
 pub(crate) struct NamedRow<'a> {
     columns: &'a Columns,
     row: &'a Row<'a>,
@@ -25,12 +25,13 @@ pub(crate) struct NamedRow<'a> {
 
 impl NamedRow<'_> {
     /// # Errors
-    /// When there is no such column, or its value is of another type.
+    /// When there is no such column, or its value has another type.
     pub(crate) fn get<T: FromSql>(&self, column: &'static str) -> Result<T> {
         self.row.get(self.index(column)?)
     }
 
-    /// A value that may be missing, as may its column in a file of an older format; all others have been found to have it.
+    /// Returns a value that may be NULL, or whose column may be missing in a file of an older format. In other files the reader has checked
+    /// that the column exists.
     pub(crate) fn get_newer<T: FromSql>(&self, column: &'static str) -> Result<Option<T>> {
         match self.get(column) {
             Err(Error::InvalidColumnName(_)) => Ok(None),

@@ -1,4 +1,4 @@
-//! Reading a run file back.
+//! Reads a run file.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,15 +18,14 @@ use crate::named_row::{Columns, NamedRow};
 use crate::schema::{Json, Word};
 use crate::verify;
 
-/// Reads a run, also one that was killed or is being written by another process: then to its last commit.
+/// Reads a run up to its last commit, even if the run was killed or another process is still writing it.
 ///
-/// In a run that did not end in order, a step that was under way ends with its last frame, by [`StepEnd::Cut`](plimsoll_record::StepEnd::Cut). Rows that do
-/// not match their digest are left out, with the steps that they may belong to, and named in [`Run::damage`]. Everything else
-/// is given back as it was written, in the same order.
+/// In a run that did not end normally, a step that was under way ends with its last frame, by
+/// [`StepEnd::Cut`](plimsoll_record::StepEnd::Cut). Rows that do not match their digest are left out, together with the steps that they
+/// may belong to, and listed in [`Run::damage`]. Everything else is returned as it was written, in the same order.
 ///
 /// # Errors
-/// When the file is missing, unreadable, not a run file, of another major version, or so damaged that none of its steps can
-/// be trusted.
+/// When the file is missing, unreadable, not a run file, of another major version, or so damaged that none of its steps can be trusted.
 pub fn read(path: &Path) -> std::result::Result<Run, StoreError> {
     let mut connection = access::open(path)?;
     let run = read_tables(&mut connection).map_err(|error| error::reading(path, &error))?;
@@ -34,18 +33,18 @@ pub fn read(path: &Path) -> std::result::Result<Run, StoreError> {
     Ok(run)
 }
 
-/// One transaction over all tables, so that they agree with each other while another process writes on.
+/// Reads all tables in one transaction, so that they are consistent while another process continues to write.
 fn read_tables(connection: &mut Connection) -> Result<Run> {
     let snapshot = connection.transaction()?;
     let manifest =
         snapshot.query_row("SELECT * FROM manifest", [], |row| manifest(&Columns::default().name(row)))?;
     let mut damage = verify::damage(&snapshot, manifest.sealed)?;
-    // It leaves nothing to be trusted, so that the rest is not even read.
+    // With such damage nothing can be trusted, so the rest is not read.
     if verify::total(&damage).is_some() {
         return Ok(Run { damage, ..Run::begun(manifest) });
     }
     if manifest.format.minor >= 2 {
-        // Only a file of an older format may lack these columns: in any other, its description of them is damaged.
+        // Only a file of an older format may lack these columns. In any other file, a missing column means that the schema is damaged.
         snapshot.prepare("SELECT stages FROM step")?;
         snapshot.prepare("SELECT unsuccessful FROM frame")?;
     }
@@ -80,7 +79,7 @@ fn values<T>(rows: Vec<(i64, T)>) -> Vec<T> {
     rows.into_iter().map(|(_, value)| value).collect()
 }
 
-/// The rows of a part that match their digests, with their keys.
+/// Returns the rows of a part that match their digests, with their keys.
 fn intact<T>(
     connection: &Connection,
     part: Part,
@@ -102,7 +101,7 @@ fn intact<T>(
     Ok(intact)
 }
 
-/// Names the steps that lost frames: all from that of the last intact frame before the damage to that of the first one after.
+/// Adds the steps that lost frames to each damage: from the step of the last intact frame before the damage to that of the first one after.
 fn note_steps(damage: &mut [Damage], steps: &[Step], frames: &[(i64, Frame)]) {
     for damage in damage.iter_mut().filter(|damage| damage.table == digest::FRAME.table) {
         let step_of = |(_, frame): &(i64, Frame)| frame.head.step;
@@ -113,7 +112,7 @@ fn note_steps(damage: &mut [Damage], steps: &[Step], frames: &[(i64, Frame)]) {
     }
 }
 
-/// Takes out the steps that lost frames.
+/// Removes the steps that lost frames.
 fn leave_out(run: &mut Run) {
     let lost: BTreeSet<u32> = run.damage.iter().flat_map(|damage| damage.steps.iter().copied()).collect();
     run.steps.retain(|step| !lost.contains(&step.index));
@@ -271,7 +270,7 @@ fn json<T: serde::de::DeserializeOwned>(row: &NamedRow<'_>, column: &'static str
     row.get(column).map(|Json(value)| value)
 }
 
-/// The default where a file of an older format does not have the column.
+/// Reads a JSON column; returns the default if a file of an older format lacks the column.
 fn newer_json<T: serde::de::DeserializeOwned + Default>(
     row: &NamedRow<'_>,
     column: &'static str,

@@ -1,5 +1,5 @@
-//! The tables of a run file, and how values that SQLite has no type for stand in their columns. `docs/run-file.md` explains
-//! each column; the two change together.
+//! The tables of a run file, and the column forms of values for which SQLite has no type. `docs/run-file.md` explains each column and
+//! must be changed together with this file.
 
 use rusqlite::ToSql;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
@@ -10,7 +10,7 @@ use serde_json::Value;
 /// Marks a SQLite database as a run file: the letters `PLIM`, in SQLite's header field for this purpose.
 pub(crate) const APPLICATION_ID: i64 = 0x504C_494D;
 
-/// Makes the tables. `id` keeps the order in which rows came, which the reader gives back.
+/// Creates the tables. `id` records the order in which rows were written; the reader returns them in that order.
 pub(crate) const TABLES: &str = "
 CREATE TABLE manifest (
   id              INTEGER PRIMARY KEY CHECK (id = 1),
@@ -125,7 +125,7 @@ CREATE TABLE profile (
 ) STRICT;
 ";
 
-/// A value as a JSON document.
+/// A value stored as a JSON document.
 pub(crate) struct Json<T>(pub(crate) T);
 
 impl<T: Serialize> ToSql for Json<T> {
@@ -140,7 +140,7 @@ impl<T: DeserializeOwned> FromSql for Json<T> {
     }
 }
 
-/// An enum without fields as its bare name, so that a query can say `phase = 'measure'`.
+/// An enum without fields, stored as its bare name, so that a query can use `phase = 'measure'`.
 pub(crate) struct Word<T>(pub(crate) T);
 
 impl<T: Serialize> ToSql for Word<T> {

@@ -1,4 +1,4 @@
-//! What identifies a sealed run, and a copy of it with another plan.
+//! The identity of a sealed run, and copies of a run with another plan.
 
 use std::fs::{OpenOptions, Permissions};
 use std::io;
@@ -11,8 +11,8 @@ use crate::access;
 use crate::digest::{self, DIGEST};
 use crate::error::{self, StoreError};
 
-/// The digest of a sealed run's digests, in hex: two files of the same run have the same. `None` for a run that did not end in
-/// order.
+/// Returns the id of a sealed run: the digest of its digests, in hex, which is the same for every copy of the file. `None` for a run
+/// that did not end normally.
 ///
 /// # Errors
 /// When the file cannot be opened or is not a run file.
@@ -23,15 +23,14 @@ pub fn run_id(path: &Path) -> Result<Option<String>, StoreError> {
     id.map_err(|error| error::reading(path, &error))
 }
 
-/// Copies a sealed run file and gives the copy this plan, with the digests that belong to it. Nothing of the former plan is left
-/// in the copy.
+/// Copies a sealed run file and replaces the plan in the copy, with matching digests. The copy contains nothing of the former plan.
 ///
 /// # Errors
-/// When the one cannot be read, or the other not be written.
+/// When the source cannot be read, or the copy cannot be written.
 pub fn copy_with_plan(from: &Path, to: &Path, plan: &str) -> Result<(), StoreError> {
     let source = access::open(from)?;
     make_empty(to).map_err(|error| error::preparing(to, &error))?;
-    // A reader that had the file open when it was sealed left part of the run in the write-ahead log, which a copy of the file lacks.
+    // If a reader had the file open when it was sealed, part of the run is still in the write-ahead log, which copying the file would miss.
     source.execute("VACUUM INTO ?", [access::uri(to)]).map_err(|error| match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => error::reading(from, &error),
         _ => error::writing(to, &error),
@@ -39,7 +38,7 @@ pub fn copy_with_plan(from: &Path, to: &Path, plan: &str) -> Result<(), StoreErr
     replace_plan(to, plan).map_err(|error| error::writing(to, &error))
 }
 
-/// SQLite writes into an empty file, and would make one that others may read.
+/// Creates an empty file for SQLite to write into. A file created by SQLite would be readable for others.
 fn make_empty(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(true).mode(access::OWNER_ONLY).open(path)?;
@@ -53,7 +52,7 @@ fn replace_plan(path: &Path, plan: &str) -> rusqlite::Result<()> {
     connection.execute("UPDATE manifest SET plan = ?", [plan])?;
     digest::rewrite(&connection, digest::MANIFEST)?;
     digest::rewrite(&connection, DIGEST)?;
-    // Without it the former plan stays readable in pages that SQLite no longer uses.
+    // Without this the former plan stays readable in pages that SQLite no longer uses.
     connection.execute_batch("COMMIT; VACUUM")
 }
 

@@ -1,4 +1,4 @@
-//! What stands next to a run file while its run goes on, so that another process can take it up if this one dies.
+//! The session file next to a run file during the run. With it another process can resume the run if this one dies.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 use crate::access::{OWNER_ONLY, companion};
 use crate::error::{self, StoreError};
 
-/// How its name ends, after that of the run file.
+/// The ending of its name, after the name of the run file.
 pub(crate) const ENDING: &str = "-session";
 
-/// The longest text, in bytes.
+/// The maximum length of the text, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// A text next to a run file, locked by the process that makes the run. It stays if that process dies, and its lock does not.
+/// A text next to a run file, locked by the process that makes the run. If that process dies, the file stays and the lock is released.
 #[derive(Debug)]
 pub struct SessionFile {
     path: PathBuf,
-    /// Holds the lock.
+    /// The open file, which holds the lock.
     file: File,
 }
 
 impl SessionFile {
-    /// Writes what takes the run of this file up again, and locks it.
+    /// Writes the text with which this run can be resumed, and locks the file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the file cannot be written.
     pub fn create(run_file: &Path, text: &str) -> Result<Self, StoreError> {
         let path = companion(run_file, ENDING);
         let preparing = |error: io::Error| error::preparing(&path, &error);
@@ -38,10 +38,10 @@ impl SessionFile {
         Ok(Self { path, file })
     }
 
-    /// Reads what takes the run of this file up again, and locks it; `None` if there is no such text.
+    /// Reads the text with which this run can be resumed, and locks the file; `None` if there is no such file.
     ///
     /// # Errors
-    /// When another process makes the run, or it cannot be read.
+    /// When another process makes the run, or the file cannot be read.
     pub fn open(run_file: &Path) -> Result<Option<(Self, String)>, StoreError> {
         let path = companion(run_file, ENDING);
         let looking = |error: io::Error| error::looking(&path, &error);
@@ -55,10 +55,10 @@ impl SessionFile {
         Ok(Some((Self { path, file }, text)))
     }
 
-    /// Takes it away, as the run has ended.
+    /// Removes the file, because the run has ended.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// When the file cannot be removed.
     pub fn remove(self) -> Result<(), StoreError> {
         let Self { path, file } = self;
         let removed = fs::remove_file(&path).map_err(|error| error::preparing(&path, &error));
@@ -67,8 +67,8 @@ impl SessionFile {
     }
 }
 
-/// Opens a file to lock it. NFS locks a file against others only for those that may write to it; a file that this user may only read
-/// is opened for that.
+/// Opens a file to lock it. On NFS only a file opened for writing can be locked exclusively, so it is opened for writing if possible, and
+/// for reading if this user may only read it.
 ///
 /// # Errors
 /// When it can be opened for neither.

@@ -1,18 +1,18 @@
-//! Which rows of a run file do not match their digests.
+//! Finds the rows of a run file that do not match their digests.
 
 use plimsoll_record::Damage;
 use rusqlite::{Connection, Error, ErrorCode, Result};
 
 use crate::digest::{self, DIGEST, GROWING, Part, REPLACED, RowHasher};
 
-/// What a row of the table `digest` says.
+/// A row of the table `digest`.
 struct Claim {
     first: i64,
     last: i64,
     sha256: Vec<u8>,
 }
 
-/// Every damage, by part and row.
+/// Returns all damage, by part and row.
 pub(crate) fn damage(connection: &Connection, sealed: bool) -> Result<Vec<Damage>> {
     let mut found = Vec::new();
     for part in REPLACED.into_iter().chain(GROWING) {
@@ -24,9 +24,9 @@ pub(crate) fn damage(connection: &Connection, sealed: bool) -> Result<Vec<Damage
     Ok(found)
 }
 
-/// The damage that leaves nothing of a run to be trusted: that of its plan, of the list of steps, and of which of them were held
-/// for a profile, without which no frame can be understood; and the loss of a digest that no row lacks, because the rows that it
-/// stood for may be lost with it.
+/// Returns damage after which nothing of a run can be trusted. Without its plan, the list of steps, and which steps were made for a
+/// profile, no frame can be interpreted. The other case is a lost digest although every row has one: the rows that the lost digest
+/// covered may be lost too.
 pub(crate) fn total(damage: &[Damage]) -> Option<&Damage> {
     let is_lost = damage.iter().all(|damage| damage.table == DIGEST.table);
     damage.iter().find(|damage| is_lost || REPLACED.iter().any(|part| part.table == damage.table))
@@ -36,7 +36,7 @@ fn damaged(part: Part, first: i64, last: Option<i64>) -> Damage {
     Damage { table: part.table, first, last, steps: Vec::new() }
 }
 
-/// The digests of a sealed run have a digest of their own, so that none of them can be missing.
+/// Checks the digests of a sealed run against their own digest, so that a missing one is noticed.
 fn missing_digests(connection: &Connection) -> Result<Option<Damage>> {
     let whole = match claims(connection, DIGEST)?.first() {
         Some(claim) => holds(connection, DIGEST, claim)?,
@@ -45,14 +45,14 @@ fn missing_digests(connection: &Connection) -> Result<Option<Damage>> {
     Ok((!whole).then(|| damaged(DIGEST, 1, None)))
 }
 
-/// Digests cover all rows of a part without a gap; what no digest covers is damage too.
+/// Checks one part. Digests cover all its rows without gaps, so rows without a digest are damage too.
 fn damage_of(connection: &Connection, part: Part) -> Result<Vec<Damage>> {
     let mut found = Vec::new();
-    // Rows that are only added count from 1.
+    // The keys of a part to which rows are only added begin at 1.
     let mut covered = GROWING.contains(&part).then_some(0_i64);
     for claim in claims(connection, part)? {
         if covered.is_some_and(|covered| claim.first <= covered) || claim.last < claim.first {
-            // No run is written like this. Each claim costs as much as it has rows, so that none is examined.
+            // No run is written like this. Checking a claim takes time for each of its rows, so forged ones are not examined at all.
             found.push(damaged(part, i64::MIN, None));
             return Ok(found);
         }
@@ -91,7 +91,7 @@ fn claims(connection: &Connection, part: Part) -> Result<Vec<Claim>> {
     statement.query_map([part.table], claim)?.collect()
 }
 
-/// True if the rows are those that the digest was made of.
+/// Whether the rows are those from which the digest was computed.
 fn holds(connection: &Connection, part: Part, claim: &Claim) -> Result<bool> {
     let mut statement = connection.prepare_cached(&digest::select(part, "BETWEEN ? AND ?"))?;
     let mut rows = statement.query([claim.first, claim.last])?;
@@ -110,7 +110,7 @@ fn has_rows(connection: &Connection, part: Part, condition: &str, key: i64) -> R
     }
 }
 
-/// True for a page that is not what SQLite wrote; other errors are the disk's or the system's.
+/// Whether a page differs from what SQLite wrote. Other errors are those of the disk or the system.
 fn is_damage(error: &Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt))
 }

@@ -1,4 +1,4 @@
-//! Writing a run file while the run goes on.
+//! Writes a run file during the run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -19,13 +19,13 @@ use crate::error::{self, StoreError};
 use crate::schema::{APPLICATION_ID, Json, TABLES, Word};
 use crate::session;
 
-/// Readers never block a writer, except for the moment in which the file is folded into one.
+/// Readers block the writer only while the log is moved into the file.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 
-// The values are in the order of the columns in the schema.
+// The values are in the order of the schema's columns.
 const INSERT_MANIFEST: &str =
     "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
-/// A step is under way until it is written again.
+/// A step is under way until it is written a second time.
 const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
     NOT EXISTS (SELECT 1 FROM step WHERE step = ?1))";
 const UPDATE_GENERATORS: &str = "UPDATE step SET generators = ? WHERE step = ?";
@@ -35,35 +35,35 @@ const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample VALUES (NULL, ?, ?, ?,
 const UPSERT_PROFILE: &str = "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_EVENT: &str = "INSERT INTO event VALUES (NULL, ?, ?, ?)";
 
-/// A step whose end is not recorded.
+/// A step whose end has not been recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnderWay {
     pub index: u32,
-    /// When its load was to end, in nanoseconds since the run began.
+    /// The planned end of its load, in nanoseconds since the run began.
     pub ends_ns: u64,
 }
 
 /// Writes one run file.
 ///
-/// A transaction is always open and [`commit`](Self::commit) begins the next: a killed process leaves a file that
-/// reads to its last commit. The first error of any call ends the file there, and every later call says so with
-/// [`StoreError::Stopped`]; the run itself can go on without it, and dropping the writer is always safe.
+/// A transaction is always open, and [`commit`](Self::commit) begins the next one, so a killed process leaves a file that is readable up
+/// to its last commit. After the first error of any call nothing more is written, and every later call returns
+/// [`StoreError::Stopped`]. The run itself can continue without the file, and dropping the writer is always safe.
 #[derive(Debug)]
 pub struct RunWriter {
     path: PathBuf,
     connection: Connection,
     /// The last row of each growing part that a digest covers.
     digested: [i64; GROWING.len()],
-    /// Parts whose rows were replaced since their digest was written.
+    /// Parts with rows that were replaced since their digest was written.
     replaced: BTreeSet<&'static str>,
     stopped: bool,
 }
 
 impl RunWriter {
-    /// Makes the file, its folder too, and commits the manifest.
+    /// Creates the file, and its folder if necessary, and commits the manifest.
     ///
     /// # Errors
-    /// When the file exists and `overwrite` is not set, and when it or its folder cannot be made or written.
+    /// When the file exists and `overwrite` is not set, or the file or its folder cannot be created or written.
     pub fn create(path: &Path, manifest: &Manifest, overwrite: bool) -> Result<Self, StoreError> {
         claim(path, overwrite).map_err(|error| error::preparing(path, &error))?;
         match open(path, manifest) {
@@ -78,10 +78,10 @@ impl RunWriter {
         }
     }
 
-    /// Goes on with the file of a process that died, from its last commit on; gives the step that was under way.
+    /// Continues the file of a process that died, from its last commit. Also returns the step that was under way, if any.
     ///
     /// # Errors
-    /// When the run has ended in order, another process writes the file, or it cannot be written.
+    /// When the run ended normally, another process writes the file, or it cannot be written.
     pub fn resume(path: &Path) -> Result<(Self, Option<UnderWay>), StoreError> {
         let writing = |error| error::writing(path, &error);
         let connection = reopen(path).map_err(writing)?;
@@ -96,15 +96,15 @@ impl RunWriter {
         Ok((Self { path, connection, digested, replaced, stopped: false }, under_way))
     }
 
-    /// Replaces what the generators of a step are, of which it does not say that it has ended.
+    /// Replaces the generators of a step, without ending the step.
     pub fn generators(&mut self, step: u32, generators: &[GeneratorShare]) -> Result<(), StoreError> {
         self.replaced.insert(digest::STEP.table);
         self.insert(UPDATE_GENERATORS, params![Json(generators), step])
     }
 
-    /// Writes a step: first when it begins, with an end that is only expected, and again when it has ended.
+    /// Writes a step: once when it begins, with its planned end, and again when it has ended.
     ///
-    /// If the process dies in between, the reader takes the end from the step's last frame.
+    /// If the process dies in between, the reader uses the end of the step's last frame.
     pub fn step(&mut self, step: &Step) -> Result<(), StoreError> {
         self.replaced.insert(digest::STEP.table);
         self.insert(
@@ -124,7 +124,7 @@ impl RunWriter {
         )
     }
 
-    /// Adds a frame.
+    /// Adds a frame: what one worker counted in one interval.
     pub fn frame(&mut self, frame: &Frame) -> Result<(), StoreError> {
         let head = &frame.head;
         let counts = &head.counts;
@@ -169,7 +169,7 @@ impl RunWriter {
         )
     }
 
-    /// Adds what was read from one source of one host.
+    /// Adds a sample of one source of one host.
     pub fn host_sample(&mut self, sample: &HostSample) -> Result<(), StoreError> {
         let (state, counters, failure) = match &sample.reading {
             Reading::Ok(counters) => ("ok", Some(Json(counters)), None),
@@ -191,13 +191,13 @@ impl RunWriter {
         )
     }
 
-    /// Adds an event, a failure by its name.
+    /// Adds an event. A failure is stored by its name.
     pub fn event(&mut self, event: &Event) -> Result<(), StoreError> {
         let text = event.failure.map_or(event.text.as_str(), |failure| failure.name());
         self.insert(INSERT_EVENT, params![event.at_ns, Word(&event.kind), text])
     }
 
-    /// Writes a CPU profile: first when it begins, so that its step is known for what it is, and again when it is there.
+    /// Writes a CPU profile: once when it begins, so that its step can be recognised, and again when it is complete.
     pub fn profile(&mut self, profile: &CpuProfile) -> Result<(), StoreError> {
         self.replaced.insert(digest::PROFILE.table);
         let (state, content, failure) = match &profile.outcome {
@@ -220,14 +220,14 @@ impl RunWriter {
         )
     }
 
-    /// Makes everything so far readable for others, and safe from the death of this process.
+    /// Makes everything written so far readable for other processes, and durable if this process dies.
     pub fn commit(&mut self) -> Result<(), StoreError> {
         self.digest()?;
         self.write(|connection| connection.execute_batch("COMMIT; BEGIN"))
     }
 
-    /// Marks the run as ended normally, and leaves one file without its log. Gives why the log stays where it cannot be moved into
-    /// the file: the run is complete with it.
+    /// Marks the run as ended normally, and moves the log into the file. If the log cannot be moved, returns the reason; the run is then
+    /// complete together with its log.
     ///
     /// # Errors
     /// When the end cannot be written.
@@ -246,7 +246,7 @@ impl RunWriter {
         Ok(fold(&self.connection).err().map(log_stays))
     }
 
-    /// Writes digests of what was written since the last ones.
+    /// Writes digests of the rows written since the last ones.
     fn digest(&mut self) -> Result<(), StoreError> {
         let (mut digested, replaced) = (self.digested, std::mem::take(&mut self.replaced));
         self.write(|connection| {
@@ -260,7 +260,7 @@ impl RunWriter {
         Ok(())
     }
 
-    /// Takes the file away again: the run has nothing to be kept.
+    /// Removes the file, because the run has no data to keep.
     pub fn discard(self) -> Result<(), StoreError> {
         let Self { path, connection, .. } = self;
         drop(connection);
@@ -282,7 +282,7 @@ impl RunWriter {
     }
 }
 
-/// Makes an empty file that was not there before, which no other process can have made in the same moment.
+/// Creates an empty file atomically, so that no other process can have created it at the same time.
 fn claim(path: &Path, overwrite: bool) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| in_folder(folder, error))?;
@@ -293,7 +293,7 @@ fn claim(path: &Path, overwrite: bool) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path).map(drop)
 }
 
-/// A file in place of the folder also "exists already", but --force is no remedy for that.
+/// Distinguishes a file in place of the folder. That is also `AlreadyExists`, but --force does not help against it.
 fn in_folder(folder: &Path, error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists => io::Error::other(format!("{} is not a folder", folder.display())),
@@ -301,7 +301,7 @@ fn in_folder(folder: &Path, error: io::Error) -> io::Error {
     }
 }
 
-/// Removes a run file and what a killed writer left next to it.
+/// Removes a run file and the files that a killed writer left next to it.
 fn remove(path: &Path) -> io::Result<()> {
     for ending in ["", "-wal", "-shm", "-journal", session::ENDING] {
         match fs::remove_file(companion(path, ending)) {
@@ -312,15 +312,15 @@ fn remove(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes back the empty file of a run that could not be begun.
+/// Removes the empty file of a run that could not be started.
 fn abandon(path: &Path, error: &rusqlite::Error) -> StoreError {
     match remove(path) {
-        // The first error is the one to fix; that an empty file stays behind as well adds nothing to it.
+        // The first error is the one to fix; an empty file that stays behind adds nothing to it.
         Ok(()) | Err(_) => error::writing(path, error),
     }
 }
 
-/// The tables and the manifest are written before the log is begun: the file alone, moved without its log, is then
+/// Creates the database. The tables and the manifest are written before the log is enabled, so the file alone, moved without its log, is
 /// still a run file, if a short one.
 fn open(path: &Path, manifest: &Manifest) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -342,7 +342,7 @@ fn reopen(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     begin_log(&connection)?;
-    // At once a writer, or an error if another process is one.
+    // Takes the write lock immediately, or fails if another process is writing.
     connection.execute_batch("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")?;
     Ok(connection)
 }
@@ -352,8 +352,8 @@ fn under_way(connection: &Connection) -> rusqlite::Result<Option<UnderWay>> {
     connection.query_row(sql, [], |row| Ok(UnderWay { index: row.get(0)?, ends_ns: row.get(1)? })).optional()
 }
 
-/// SQLite stays silently without a log where the file system cannot share memory. Readers take a file without a log
-/// for a file without a writer, so there must be one.
+/// Enables the write-ahead log, or fails. SQLite silently works without it on file systems that cannot share memory. But readers conclude
+/// from a missing log that there is no writer.
 fn begin_log(connection: &Connection) -> rusqlite::Result<()> {
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode == "wal" {
@@ -384,10 +384,10 @@ fn insert_manifest(connection: &Connection, manifest: &Manifest) -> rusqlite::Re
     connection.execute(INSERT_MANIFEST, values).map(drop)
 }
 
-/// Moves what is in the write-ahead log into the file and gives the log up.
+/// Moves the content of the write-ahead log into the file, and stops using the log.
 ///
-/// A reader that has the file open at this moment prevents it. That is no failure: the run is committed and sealed,
-/// and reads the same from two files.
+/// A reader that has the file open prevents this. That is not an error: the run is committed and sealed, and reads the same from two
+/// files.
 fn fold(connection: &Connection) -> rusqlite::Result<()> {
     let moved = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get("busy"));
     let folded = moved.and_then(|is_busy: bool| match is_busy {

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folders of one control group: one in version 2 (`unified`), one for each controller in version 1; `None` where there is
-/// none.
+/// The folders of one control group: one in version 2 (`unified`), one for each controller in version 1; `None` for hierarchies
+/// that do not exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CgroupPaths {
     pub unified: Option<PathBuf>,
@@ -15,7 +15,7 @@ pub struct CgroupPaths {
 }
 
 impl CgroupPaths {
-    /// Calls `folder` with the controller of each hierarchy; version 2's is the empty name.
+    /// Calls `folder` with the controller of each hierarchy; for version 2 with the empty name.
     pub fn from_fn(folder: impl Fn(&str) -> Option<PathBuf>) -> Self {
         Self {
             unified: folder(""),
@@ -27,7 +27,7 @@ impl CgroupPaths {
         }
     }
 
-    /// The folder in the hierarchy of a controller; version 2's is the empty name.
+    /// The folder in the hierarchy of a controller; the empty name stands for version 2.
     pub fn get(&self, controller: &str) -> Option<&Path> {
         let folder = match controller {
             "" => &self.unified,
@@ -41,13 +41,13 @@ impl CgroupPaths {
         folder.as_deref()
     }
 
-    /// The same folders, each changed by `other`.
+    /// Returns a copy in which each folder is mapped by `other`.
     #[must_use]
     pub fn map(&self, other: impl Fn(&Path) -> PathBuf) -> Self {
         Self::from_fn(|controller| self.get(controller).map(&other))
     }
 
-    /// All folders without duplicates: controllers may share a hierarchy.
+    /// Returns all folders without duplicates, because controllers may share a hierarchy.
     pub fn folders(&self) -> Vec<&Path> {
         let all = [&self.unified, &self.cpu, &self.cpuacct, &self.memory, &self.blkio, &self.pids];
         let mut folders: Vec<&Path> = all.into_iter().flatten().map(PathBuf::as_path).collect();

@@ -1,21 +1,21 @@
-//! What the kernel says of its own clocks.
+//! The kernel's information about its own clocks.
 
 use std::io;
 use std::mem::MaybeUninit;
 
 use rustix::param::clock_ticks_per_second;
 
-/// The kernel's account of its clocks, from `adjtimex(2)`.
+/// The state of the kernel's clocks, from `adjtimex(2)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelClock {
-    /// How far the wall clock may be from true time, in nanoseconds; `None` where nothing synchronises it.
+    /// Maximum difference between the wall clock and true time, in nanoseconds; `None` if the clock is not synchronised.
     pub wall_error_ns: Option<u64>,
-    /// How fast the kernel moves its clocks, the monotonic one too, off the pace of the hardware: at most so many nanoseconds per
-    /// second, either way.
+    /// Maximum rate, in nanoseconds per second in either direction, by which the kernel's clocks, the monotonic one included,
+    /// deviate from the hardware clock.
     pub correction_ppb: u64,
 }
 
-/// The kernel's account of its clocks; changes nothing.
+/// Reads the state of the kernel's clocks; changes nothing.
 ///
 /// # Errors
 /// When the call is refused, as in some containers.
@@ -34,14 +34,14 @@ fn account(timex: &libc::timex) -> KernelClock {
     let is_synchronised = timex.status & libc::STA_UNSYNC == 0;
     let nanos = if timex.status & libc::STA_NANO == 0 { 1_000 } else { 1 };
     let offset_ns = timex.offset.saturating_mul(nanos).unsigned_abs();
-    // `maxerror` is in microseconds, and does not count what is still to be worked off.
+    // `maxerror` is in microseconds, and does not include the offset that is still to be corrected.
     let maximum_ns = u64::try_from(timex.maxerror).ok().map(|us| us.saturating_mul(1_000));
     let wall_error_ns = maximum_ns.filter(|_| is_synchronised).map(|ns| ns.saturating_add(offset_ns));
-    // `freq` is in ppm with 16 bits behind the point, `tick` in microseconds per timer tick.
+    // `freq` is in ppm with a 16-bit fraction, `tick` in microseconds per timer tick.
     let frequency_ppb = timex.freq * 1_000 / (1 << 16);
     let ticks = libc::c_long::try_from(clock_ticks_per_second()).unwrap_or(100);
     let tick_ppb = (timex.tick * ticks - 1_000_000) * 1_000;
-    // The rest of an offset is worked off at no more than 500 ppm (MAXFREQ), and at no more than all of it per second.
+    // An offset is corrected at no more than 500 ppm (MAXFREQ), and by no more than the whole offset per second.
     let offset_ppb = offset_ns.min(500_000);
     KernelClock { wall_error_ns, correction_ppb: (frequency_ppb + tick_ppb).unsigned_abs() + offset_ppb }
 }

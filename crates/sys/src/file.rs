@@ -1,25 +1,26 @@
-//! Files that others may have put there, read only if they are regular and not too long, and files that others may not read.
+//! Reads files that others may have written, only if they are regular and not too long; creates files that only their owner can
+//! read.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Reads a regular file of at most `max_bytes`; a link is followed.
+/// Reads a regular file of at most `max_bytes`. Follows a symbolic link.
 ///
-/// A pipe is not waited for, and a device is not read.
+/// It does not wait for a pipe, and does not read a device.
 ///
 /// # Errors
-/// When it cannot be opened or read, is no regular file, or is longer.
+/// When the file cannot be opened or read, is not regular, or is longer.
 pub fn read_regular(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     read_opened(&open(path, 0)?, max_bytes)
 }
 
-/// As [`read_regular`], in a folder that others can write to: a link is not followed, and the file must belong to `owner`, a
-/// user's number, if that is known.
+/// Like [`read_regular`], for a folder that others can write to: does not follow a symbolic link, and requires that the file
+/// belongs to the user with the number `owner`, if given.
 ///
 /// # Errors
-/// As for [`read_regular`], and when it is a link or of another user.
+/// As for [`read_regular`], and when it is a link or belongs to another user.
 pub fn read_regular_of(path: &Path, max_bytes: u64, owner: Option<u32>) -> io::Result<Vec<u8>> {
     let file = open(path, libc::O_NOFOLLOW)?;
     let found = file.metadata()?.uid();
@@ -29,15 +30,15 @@ pub fn read_regular_of(path: &Path, max_bytes: u64, owner: Option<u32>) -> io::R
     read_opened(&file, max_bytes)
 }
 
-/// Makes a file that its owner alone can read, for writing. A link is not followed.
+/// Creates a file that only its owner can read, for writing. Does not follow a symbolic link.
 ///
 /// # Errors
-/// When there is a file or a link of that name, or it cannot be made.
+/// When a file or a link of that name exists, or the file cannot be created.
 pub fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Opens without waiting for the other end of a pipe. For a regular file the flag means nothing.
+/// Opens without waiting for the other end of a pipe. The flag has no effect on a regular file.
 fn open(path: &Path, flags: i32) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | flags).open(path)
 }
@@ -47,7 +48,7 @@ fn read_opened(file: &File, max_bytes: u64) -> io::Result<Vec<u8>> {
     if !metadata.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    // It may grow meanwhile, and files of a virtual file system have no length.
+    // The file may grow while it is read, and files of a virtual file system report no length.
     read_stream(file, max_bytes)
 }
 

@@ -1,7 +1,7 @@
-//! System calls: readiness, io_uring, sockets, threads, limits, namespaces, files of others.
+//! System calls: readiness, io_uring, sockets, threads, limits, namespaces, files that others may have written.
 //!
-//! The only crate with `unsafe` code. Everything here is thin: a name, the right flags, and the reason for them. The
-//! crates above decide what to do with it.
+//! The only crate with `unsafe` code. It is a thin layer: each function is a name, the right flags and the reason for them. The
+//! crates above decide how to use it.
 #![expect(unsafe_code, reason = "system calls that no safe library wraps; each block says why it is sound")]
 
 mod cgroup;

@@ -10,20 +10,20 @@ use rustix::system::uname;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceLimits {
     pub descriptors: u64,
-    /// Local ports the kernel picks from for one target address.
+    /// Number of local ports from which the kernel picks for one target address.
     pub ports: u64,
 }
 
-/// Raises the soft limit of descriptors to the hard limit; gives the resulting limits.
+/// Raises the soft limit of descriptors to the hard limit; returns the resulting limits.
 pub fn resource_limits() -> ResourceLimits {
     ResourceLimits { descriptors: descriptor_limit(), ports: local_ports().len() as u64 }
 }
 
-/// Raises the soft limit of descriptors to the hard limit; gives the resulting limit.
+/// Raises the soft limit of descriptors to the hard limit; returns the resulting limit.
 pub fn descriptor_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    // If raising is refused the soft limit stays, and is what this reports.
+    // If the kernel refuses to raise it, the soft limit remains and is returned.
     let descriptors = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
     descriptors.unwrap_or(u64::MAX)
 }
@@ -45,7 +45,7 @@ fn read_ports() -> Option<RangeInclusive<u16>> {
     (first <= last).then_some(first..=last)
 }
 
-/// The longest accept backlog that a listener on this machine can have, `net.core.somaxconn`.
+/// The longest accept queue that a listener on this machine can have, `net.core.somaxconn`; `None` if it cannot be read.
 pub fn accept_backlog_max() -> Option<u64> {
     fs::read_to_string("/proc/sys/net/core/somaxconn").ok()?.trim().parse().ok()
 }

@@ -5,27 +5,28 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::socket::can_bind;
 
-/// True if the address is one of this machine's own: no other can be bound. Where any can, as on machines that take over the
-/// address of another, it has to be one of an interface.
+/// True if the address is one of this machine's own. Usually only these can be bound. If the kernel allows any to be bound, as
+/// on machines that take over the address of another, the address has to belong to an interface.
 pub fn is_local(address: IpAddr) -> bool {
     let address = address.to_canonical();
     can_bind(address) && (!binds_any(address) || is_local_among(address, &interface_addresses()))
 }
 
-/// Whether the kernel binds any address, `net.ipv4.ip_nonlocal_bind` and the same of IPv6.
+/// True if the kernel allows any address to be bound, `net.ipv4.ip_nonlocal_bind` and its IPv6 equivalent.
 fn binds_any(address: IpAddr) -> bool {
     let family = if address.is_ipv4() { "ipv4" } else { "ipv6" };
     fs::read_to_string(format!("/proc/sys/net/{family}/ip_nonlocal_bind"))
         .is_ok_and(|text| text.trim() != "0")
 }
 
-/// Whether an address is one of a machine with these. An unspecified one is any of them.
+/// True if an address belongs to a machine whose interfaces have the addresses `own`. Loopback and unspecified addresses always
+/// do.
 fn is_local_among(address: IpAddr, own: &[IpAddr]) -> bool {
     let address = address.to_canonical();
     address.is_loopback() || address.is_unspecified() || own.contains(&address)
 }
 
-/// The addresses of the interfaces of this network namespace; none if the kernel does not list them.
+/// The addresses of the interfaces of this network namespace; empty if the kernel does not list them.
 fn interface_addresses() -> Vec<IpAddr> {
     let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
     // SAFETY: the pointer is valid for writes. It is set if the call succeeds.
@@ -45,7 +46,7 @@ fn interface_addresses() -> Vec<IpAddr> {
     found
 }
 
-/// The IP address of an interface; `None` if the entry has an address of another kind, or none.
+/// Returns the IP address of an interface; `None` if the entry has no address or one of another family.
 ///
 /// # Safety
 /// The entry is one of `getifaddrs`: its address is null or valid, and of the size that its family says.

@@ -4,7 +4,7 @@ use mlua::{Lua, LuaOptions, StdLib};
 
 /// Opens a Lua state with the whole standard library: `debug`, LuaJIT's `ffi` and C modules included.
 ///
-/// A script in it can do whatever the process can. It is for scripts that the user names on the command line, not for
+/// A script in it can do whatever the process can. Use it only for scripts that the user names on the command line, never for
 /// text from a network.
 pub fn open_lua() -> Lua {
     // Catching panics would replace pcall and xpcall by slower functions that the JIT cannot compile.

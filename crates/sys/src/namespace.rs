@@ -1,7 +1,7 @@
 //! Namespaces: networks, sandboxes, and a user namespace for users who are not root.
 //!
-//! Nothing here outlives its handle. A descriptor keeps a network alive, and a pipe keeps a sandbox's first process alive.
-//! When this process ends, in whatever way, the kernel closes both and removes what they kept.
+//! No namespace outlives its handle. A descriptor keeps a network alive, and a pipe keeps a sandbox's first process alive. When
+//! this process ends, in whatever way, the kernel closes both, which removes the namespaces.
 
 mod init;
 mod network;

@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use rustix::event::epoll;
 
-/// Events taken from the kernel in one call. More ready sockets take several calls.
+/// Maximum number of events of one wait. More ready sockets are returned by further waits.
 const EVENTS_PER_WAIT: usize = 1024;
 
 /// What a socket is ready for. An error or a hang-up sets both, so that the next read or write reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Readiness {
-    /// A read will give bytes, the end, or an error.
+    /// A read will return bytes, the end of the stream, or an error.
     pub readable: bool,
-    /// A write will take bytes, or give an error.
+    /// A write will accept bytes, or return an error.
     pub writable: bool,
-    /// The peer has closed its side: after the bytes that have arrived comes the end, without a further event.
+    /// The peer has closed its side: the end of the stream follows the bytes that have arrived, without a further event.
     pub closing: bool,
 }
 
 /// One ready socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
-    /// The number the socket was registered under.
+    /// The number that the socket was registered with.
     pub token: u64,
     /// What it became ready for.
     pub readiness: Readiness,
@@ -34,12 +34,12 @@ pub struct Poll {
     epoll: OwnedFd,
     events: Vec<libc::epoll_event>,
     next: usize,
-    /// The kernel, or a seccomp filter, offers only waits of whole milliseconds.
+    /// True if the kernel, or a seccomp filter, allows only waits of whole milliseconds.
     coarse: bool,
 }
 
 impl Poll {
-    /// An empty set.
+    /// Creates an empty set.
     ///
     /// # Errors
     /// When the process has no descriptor left.
@@ -48,18 +48,18 @@ impl Poll {
         Ok(Self { epoll, events: Vec::with_capacity(EVENTS_PER_WAIT), next: 0, coarse: false })
     }
 
-    /// Watches a socket in both directions, edge-triggered, until it is closed. Nothing is ever registered again, so a
-    /// request costs no system call here.
+    /// Watches a socket in both directions, edge-triggered, until it is closed. No socket is registered twice, so a request
+    /// costs no system call for that.
     ///
     /// # Errors
-    /// When the kernel refuses, for want of memory or by `fs.epoll.max_user_watches`.
+    /// When the kernel refuses, for lack of memory or because of `fs.epoll.max_user_watches`.
     pub fn watch(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
         use epoll::EventFlags as Flags;
         let flags = Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET;
         Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(token), flags)?)
     }
 
-    /// Watches a listening socket for incoming connections, level-triggered: a connection not accepted now is reported
+    /// Watches a listening socket for incoming connections, level-triggered: a connection that is not accepted is reported
     /// again.
     ///
     /// # Errors
@@ -68,13 +68,13 @@ impl Poll {
         Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(token), epoll::EventFlags::IN)?)
     }
 
-    /// Waits until a socket is ready, at most `longest`; zero only polls. [`Poll::next_ready`] then gives the ready sockets.
+    /// Waits until a socket is ready, at most `longest`; zero only polls. [`Poll::next_ready`] then returns the ready sockets.
     /// A signal ends the wait early, with no socket ready.
     ///
     /// Before Linux 5.11, and where a filter forbids epoll_pwait2(2), waits are rounded up to milliseconds.
     ///
     /// # Errors
-    /// When the kernel refuses the call, which it does not for a set made here.
+    /// When the kernel refuses the call, which it does not for a set created here.
     pub fn wait(&mut self, longest: Duration) -> io::Result<()> {
         self.events.clear();
         self.next = 0;
@@ -90,8 +90,8 @@ impl Poll {
         }
     }
 
-    /// The number of events, or -1. The timeout has nanoseconds, while whole milliseconds, as of epoll_wait(2), would send
-    /// requests up to 1 ms late.
+    /// Returns the number of events, or -1. The timeout has nanosecond resolution; the whole milliseconds of epoll_wait(2) would
+    /// send requests up to 1 ms late.
     fn wait_ns(&mut self, longest: Duration) -> i64 {
         let timeout = libc::timespec {
             tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
@@ -132,7 +132,7 @@ impl Poll {
         }
     }
 
-    /// The next ready socket of the last wait.
+    /// Returns the next ready socket of the last wait.
     #[inline]
     pub fn next_ready(&mut self) -> Option<Ready> {
         use epoll::EventFlags as Flags;

@@ -15,13 +15,14 @@ use rustix::time::{ClockId, clock_gettime};
 pub struct ThreadTime {
     pub user_ns: u64,
     pub system_ns: u64,
-    /// Runnable, but waiting for a CPU. Zero where the kernel does not report it (no `CONFIG_SCHED_INFO`).
+    /// Time in which the thread was runnable but waited for a CPU. Zero if the kernel does not report it (no
+    /// `CONFIG_SCHED_INFO`).
     pub starved_ns: u64,
 }
 
-/// For how long the machine has been suspended since it started, in nanoseconds: the clock that the workers read
-/// (CLOCK_MONOTONIC) stands still then, while the other (CLOCK_BOOTTIME) goes on. Two calls differ by some time that the
-/// thread was not running between its two looks.
+/// Total time that the machine has been suspended since it started, in nanoseconds. It is the difference between CLOCK_BOOTTIME
+/// and the workers' clock, CLOCK_MONOTONIC, which does not advance during a suspension. The two clocks are read one after the
+/// other, so a thread that is descheduled in between adds that time to the result.
 pub fn suspended_ns() -> u64 {
     let now = |clock| {
         let time = clock_gettime(clock);
@@ -35,7 +36,7 @@ fn timeval_ns(time: libc::timeval) -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_usec.cast_unsigned() * 1000
 }
 
-/// The CPU time of the calling thread so far.
+/// The CPU time of the calling thread since it started.
 pub fn thread_time() -> ThreadTime {
     // SAFETY: rusage is plain integers, for which all-zero bytes are a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -51,8 +52,8 @@ pub fn thread_time() -> ThreadTime {
     }
 }
 
-/// The second number of `schedstat`: the time on a run queue, in nanoseconds. It is read into the stack, because a worker
-/// calls this under load, where nothing may be allocated.
+/// The second number of `schedstat`: the time on a run queue, in nanoseconds. It is read into a buffer on the stack, because a
+/// worker calls this under load and must not allocate.
 fn starved_ns() -> Option<u64> {
     let mut buffer = [0; 128];
     let length = File::open("/proc/thread-self/schedstat").ok()?.read(&mut buffer).ok()?;
@@ -60,14 +61,14 @@ fn starved_ns() -> Option<u64> {
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// Makes the timed waits of the calling thread end when they are due. By default Linux may end them up to 50 µs late to
-/// save wake-ups, which would count as latency of the target.
+/// Makes timed waits of the calling thread end on time. By default Linux may end them up to 50 µs late to save wake-ups, which
+/// would count as latency of the target.
 pub fn disable_timer_slack() {
-    // Where a sandbox refuses, the lateness stays and is recorded as send lag, which the self-check judges.
+    // If a sandbox refuses, the delay remains and is recorded as send lag, which the self-check judges.
     thread::set_current_timer_slack(Some(NonZeroU64::MIN)).unwrap_or_default();
 }
 
-/// How many cores the calling thread may run on; at least 1.
+/// Number of cores that the calling thread may run on; at least 1.
 pub fn allowed_cores() -> u32 {
     sched_getaffinity(None).map_or(1, |cores| cores.count().max(1))
 }
@@ -80,12 +81,12 @@ impl Cores {
     /// The cores that the calling thread may run on.
     ///
     /// # Errors
-    /// When the kernel does not say, as in some sandboxes.
+    /// When the kernel does not report them, as in some sandboxes.
     pub fn allowed() -> io::Result<Self> {
         Ok(Self(sched_getaffinity(None)?))
     }
 
-    /// One core.
+    /// A set of one core.
     pub fn only(core: u32) -> Self {
         Self::new(&[core])
     }
@@ -113,7 +114,7 @@ impl Cores {
     }
 }
 
-/// Sends a child SIGINT, as Ctrl-C does. The child must not have been waited for: its number may already belong to
+/// Sends a child SIGINT, like Ctrl-C. The child must not have been waited for, because its number may then already belong to
 /// another process.
 ///
 /// # Errors
@@ -122,7 +123,7 @@ pub fn interrupt(child: &Child) -> io::Result<()> {
     Ok(kill_process(Pid::from_child(child), Signal::INT)?)
 }
 
-/// Asks all processes of the group that a child leads to end, as a service manager does. The child must not have been waited for.
+/// Sends SIGTERM to all processes of the group that a child leads. The child must not have been waited for.
 ///
 /// # Errors
 /// When there is no such group.
@@ -130,7 +131,7 @@ pub fn end_group(child: &Child) -> io::Result<()> {
     Ok(kill_process_group(Pid::from_child(child), Signal::TERM)?)
 }
 
-/// Ends all processes of the group that a child leads. The child must not have been waited for.
+/// Kills all processes of the group that a child leads. The child must not have been waited for.
 ///
 /// # Errors
 /// When there is no such group.
@@ -138,10 +139,10 @@ pub fn kill_group(child: &Child) -> io::Result<()> {
     Ok(kill_process_group(Pid::from_child(child), Signal::KILL)?)
 }
 
-/// Whether a child has ended. It stays to be waited for, so that its number, which may be that of a group, belongs to no other.
+/// True if a child has ended. It is not reaped, so that its number, which may be that of a group, is not reused.
 ///
 /// # Errors
-/// When it was waited for.
+/// When it was waited for already.
 pub fn has_ended(child: &Child) -> io::Result<bool> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())

@@ -1,7 +1,7 @@
-//! io_uring: operations go into one shared queue, their completions come out of another.
+//! io_uring: operations are submitted through one shared queue, and complete through another.
 //!
-//! All memory that the kernel may read or write for an operation belongs to the [`Ring`]: the fixed bytes, the
-//! receive buffers, copies of what is sent, addresses. It is freed only when no operation is left.
+//! All memory that the kernel may read or write for an operation belongs to the [`Ring`]: the fixed bytes, the receive buffers,
+//! copies of sent bytes, addresses. It is freed only when no operation is left.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -22,18 +22,18 @@ mod provided;
 use memory::{Addresses, SendCopies};
 use provided::ProvidedBuffers;
 
-/// Submissions that fit into the queue. More are handed to the kernel in several calls.
+/// Size of the submission queue. More operations are submitted in several calls.
 const MAX_SUBMISSIONS: u32 = 1024;
-/// Completions that fit into the queue. The kernel keeps more until there is room.
+/// Size of the completion queue. The kernel keeps further completions until there is room.
 const MAX_COMPLETIONS: u32 = 4096;
-/// The most completions that one wait asks for. The kernel runs that much deferred work in one call if it is there,
-/// and only some twenty items if the wait asks for fewer.
+/// Maximum number of completions that one wait asks for. The kernel runs up to that much deferred work in one call; if the wait
+/// asks for fewer completions, it runs only some twenty items.
 const MAX_WAIT: u32 = MAX_COMPLETIONS / 2;
 /// A send of at most this size fits the socket's buffer and completes at once, unless the peer does not read.
 const IMMEDIATE_BYTES: usize = 16 * 1024;
-/// If such a send does not complete, a wait that counts on it lasts at most this much longer.
+/// A wait that expects such a send to complete lasts at most this much longer if it does not.
 const IMMEDIATE_WAIT: Duration = Duration::from_micros(50);
-/// Buffers in use from the start. Few stay in the processor's caches; more are released when they are needed.
+/// Number of buffers in use from the start. Few buffers stay in the processor's caches; more are released when needed.
 const FIRST_BUFFERS: u16 = 32;
 
 /// The ring's only buffer group.
@@ -47,36 +47,36 @@ const REGISTER_SYNC_CANCEL: u32 = 24;
 const RECEIVE_POLL_FIRST: u16 = 1;
 const RECEIVE_MULTISHOT: u16 = 2;
 
-/// Tokens with this bit are the ring's own: they hold the number of a copy in `SendCopies`.
+/// Tokens with this bit are used by the ring itself: they contain the number of a copy in `SendCopies`.
 const COPY: u64 = 1 << 63;
 
-/// How often a dropped ring cancels all operations before it leaks its memory instead. One pass ends every waiting
-/// operation; more passes are needed only for operations that the kernel is executing.
+/// How often a dropped ring cancels all operations before it leaks its memory instead. One pass ends every waiting operation;
+/// more passes are needed only for operations that the kernel is executing.
 const MAX_CANCELS: usize = 1000;
 
-/// The size of the receive buffers.
+/// The number and size of the receive buffers.
 #[derive(Debug, Clone, Copy)]
 pub struct RingMemory {
-    /// Number of buffers, a power of two. They are touched only when they are needed.
+    /// Number of buffers, a power of two. Their memory is touched only when they are used.
     pub buffers: u16,
     /// Bytes of each buffer.
     pub buffer_bytes: u32,
 }
 
-/// How a receive is armed.
+/// How a receive operation behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecvMode {
-    /// One completion for each piece that arrives, until the connection ends or no buffer is left; otherwise one
-    /// completion in all.
+    /// If true, one completion for each piece that arrives, until the connection ends or no buffer is left; otherwise only one
+    /// completion.
     pub multishot: bool,
-    /// Wait for readiness before the first read, because the socket is known to be empty.
+    /// If true, wait for readiness before the first read, because the socket is known to be empty.
     pub wait_first: bool,
 }
 
 /// How long a wait lingers for more completions once it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WaitPolicy {
-    /// The wait ends with this many completions.
+    /// The wait ends at once when there are this many completions.
     pub completions: u32,
     /// After this time one completion is enough. With zero, or before Linux 6.12, the wait does not linger.
     pub linger: Duration,
@@ -87,19 +87,18 @@ pub struct WaitPolicy {
 pub enum OpError {
     /// A receive found no free buffer. The bytes are still in the socket.
     NoBuffers,
-    /// The operation was cancelled. A send of a copy that broke off after a part of it ends so too, as the kernel does not say
-    /// why.
+    /// The operation was cancelled, or a send of a copy was only partial, for which the kernel reports no cause.
     Canceled,
     /// The errno of the failure.
     Os(i32),
 }
 
-/// A copy whose send is under way, see [`Ring::send_copy`].
+/// A copy whose send is pending, see [`Ring::send_copy`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyId(u32);
 
 impl CopyId {
-    /// What the kernel knows the send by.
+    /// The number by which the kernel identifies the send.
     fn user_data(self) -> u64 {
         COPY | u64::from(self.0)
     }
@@ -110,11 +109,11 @@ impl CopyId {
 pub struct Completion {
     /// The token that the operation was submitted with.
     pub token: u64,
-    /// How many bytes it moved.
+    /// Number of bytes transferred.
     pub result: Result<u32, OpError>,
-    /// The operation goes on and will complete again.
+    /// True if the operation is still active and will complete again.
     pub more: bool,
-    /// The socket holds more bytes, or its end.
+    /// True if the socket holds more bytes, or the end of the stream.
     pub nonempty: bool,
 }
 
@@ -143,7 +142,7 @@ impl RawCompletion {
     }
 }
 
-/// Everything that an operation in the kernel may still read or write.
+/// All memory that an operation in the kernel may still read or write.
 struct Memory {
     buffers: ProvidedBuffers,
     copies: SendCopies,
@@ -151,31 +150,30 @@ struct Memory {
     fixed: Arc<[u8]>,
 }
 
-/// A submission queue and a completion queue. They belong to the thread that first uses them.
+/// A submission queue and a completion queue. They are bound to the thread that first uses them.
 pub struct Ring {
     uring: IoUring,
     memory: ManuallyDrop<Memory>,
-    /// Sockets to close once the kernel has taken every operation on them. Until then their descriptors must not be
-    /// reused by other sockets.
+    /// Sockets to close once the kernel has accepted every operation on them. Until then no other socket may get their
+    /// descriptors.
     retired: Vec<Socket>,
     completions: Vec<RawCompletion>,
     next: usize,
-    /// The buffer of the last completion given out, and how many bytes it holds.
+    /// The buffer of the last completion returned, and the number of bytes in it.
     current: Option<(u16, usize)>,
     enabled: bool,
-    /// The kernel supports [`WaitPolicy::linger`].
+    /// True if the kernel supports [`WaitPolicy::linger`].
     can_linger: bool,
-    /// Sends queued since the last wait that complete as soon as the kernel has them. The next wait asks for that many
-    /// more completions.
+    /// Number of sends queued since the last wait that complete at once. The next wait asks for that many more completions.
     immediate: u32,
 }
 
 impl Ring {
-    /// A ring whose fixed payloads are parts of `fixed`.
+    /// Creates a ring whose fixed payloads are parts of `fixed`.
     ///
     /// # Errors
-    /// When the kernel does not know all that is needed (6.1 does), forbids it (`kernel.io_uring_disabled`, or a
-    /// sandbox), or has no memory or descriptor left.
+    /// When the kernel lacks a needed feature (6.1 has all), forbids io_uring (`kernel.io_uring_disabled`, or a sandbox), or has
+    /// no memory or descriptor left.
     pub fn new(fixed: Arc<[u8]>, memory: RingMemory) -> io::Result<Self> {
         let uring = build()?;
         let mut buffers = ProvidedBuffers::new(memory.buffers, memory.buffer_bytes)?;
@@ -200,13 +198,13 @@ impl Ring {
         })
     }
 
-    /// The ring becomes the calling thread's.
+    /// Enables the ring, which binds it to the calling thread.
     fn enable(&mut self) -> io::Result<()> {
         if !self.enabled {
             self.uring.submitter().register_enable_rings()?;
             self.enabled = true;
-            // An optimisation: it spares the look-up of the descriptor at each call. An old kernel refuses it, and so does
-            // a thread that has used up its sixteen slots; everything works without it.
+            // An optimisation that avoids the look-up of the descriptor at each call. Old kernels refuse it, and so does a
+            // thread that has used its sixteen slots; everything works without it.
             self.uring.submitter().register_ring_fd().unwrap_or_default();
         }
         Ok(())
@@ -221,10 +219,10 @@ impl Ring {
         Ok(())
     }
 
-    /// Hands the queued operations to the kernel without waiting.
+    /// Submits the queued operations without waiting.
     ///
     /// # Errors
-    /// When the kernel takes none.
+    /// When the kernel accepts none.
     pub fn submit(&mut self) -> io::Result<()> {
         self.enable()?;
         let queued = self.uring.submission().len() as u32;
@@ -236,8 +234,8 @@ impl Ring {
     /// Queues a connect.
     ///
     /// # Errors
-    /// When a unix socket's path cannot be an address. As for every operation: when the queue is full and the kernel
-    /// takes nothing from it.
+    /// When a unix socket's path is not a valid address. For every operation: when the queue is full and the kernel accepts
+    /// none of it.
     pub fn connect(&mut self, socket: &Socket, route: &Route, token: u64) -> io::Result<()> {
         let (address, length) = self.memory.addresses.locate(&route.destination)?;
         let entry = opcode::Connect::new(raw(socket), address, length).build();
@@ -296,7 +294,7 @@ impl Ring {
         self.push(&entry.user_data(token))
     }
 
-    /// Queues a send of a copy of `bytes`. It always completes, and without an error only if it sent all of them.
+    /// Queues a send of a copy of `bytes`. It always completes, and reports an error unless it sent all of them.
     ///
     /// # Errors
     /// As for [`Ring::connect`].
@@ -321,8 +319,8 @@ impl Ring {
         self.push(&entry.user_data(not_found))
     }
 
-    /// Queues the cancellation of the send of a copy, as [`Ring::cancel`] does by tokens. Once its completion was taken, its id
-    /// may be another send's.
+    /// Queues the cancellation of the send of a copy, like [`Ring::cancel`] for a token. Once its completion was returned, its id
+    /// may belong to another send.
     ///
     /// # Errors
     /// As for [`Ring::connect`].
@@ -330,13 +328,13 @@ impl Ring {
         self.cancel(copy.user_data(), not_found)
     }
 
-    /// Closes a socket at the next wait, when the kernel has taken every operation on it. Operations in the kernel hold
-    /// it open until they end or are cancelled.
+    /// Closes a socket at the next wait, when the kernel has accepted every operation on it. Operations in the kernel keep it
+    /// open until they end or are cancelled.
     pub fn retire(&mut self, socket: Socket) {
         self.retired.push(socket);
     }
 
-    /// Hands the queued operations to the kernel, and closes retired sockets now.
+    /// Submits the queued operations, and closes retired sockets now.
     ///
     /// # Errors
     /// As for [`Ring::submit`].
@@ -346,17 +344,17 @@ impl Ring {
         Ok(())
     }
 
-    /// Puts more receive buffers into use; called after [`OpError::NoBuffers`].
+    /// Adds more receive buffers; called after [`OpError::NoBuffers`].
     pub fn release_buffers(&mut self) {
         let released = self.memory.buffers.released();
         self.memory.buffers.release(released.max(FIRST_BUFFERS));
     }
 
-    /// Hands the queued operations to the kernel and waits for completions, at most `longest` and as `policy` says.
-    /// Completions that were not taken before stay.
+    /// Submits the queued operations and waits for completions, at most `longest` and as `policy` says. Completions that were
+    /// not returned yet are kept.
     ///
     /// # Errors
-    /// When the kernel cannot wait. A signal that ends the wait is no error.
+    /// When the kernel cannot wait. A signal that ends the wait is not an error.
     pub fn wait(&mut self, longest: Duration, policy: WaitPolicy) -> io::Result<()> {
         self.enable()?;
         self.recycle();
@@ -366,14 +364,14 @@ impl Ring {
         self.close_retired();
         self.completions.extend(self.uring.completion().map(RawCompletion::from));
         match result.map_err(|error| error.raw_os_error()) {
-            // EBUSY: the kernel wants completions to be taken first. EAGAIN: it lacks memory now. Operations stay queued.
+            // EBUSY: completions have to be read first. EAGAIN: the kernel lacks memory now. Operations stay queued.
             Ok(_) | Err(Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)) => Ok(()),
             Err(code) => Err(code.map_or_else(io::Error::last_os_error, io::Error::from_raw_os_error)),
         }
     }
 
-    /// Closes retired sockets, unless the kernel has left operations in the queue: some may name them, and would meet the
-    /// sockets that got their descriptors next.
+    /// Closes retired sockets, unless operations are left in the queue: they may refer to a retired socket, and would act on the
+    /// socket that gets its descriptor next.
     fn close_retired(&mut self) {
         if self.uring.submission().is_empty() {
             self.retired.clear();
@@ -408,7 +406,7 @@ impl Ring {
         }
     }
 
-    /// The next completion. Frees the buffer of the one before.
+    /// Returns the next completion. Frees the buffer of the previous one.
     #[inline]
     pub fn next_completion(&mut self) -> Option<Completion> {
         self.recycle();
@@ -429,15 +427,15 @@ impl Ring {
         })
     }
 
-    /// The token of the send of a copy that has completed, and its result. If a send breaks off, the kernel reports the bytes
-    /// that it sent before instead of the error.
+    /// Returns the token and the result of a completed send of a copy. If a send is cut short, the kernel reports the number of
+    /// bytes sent instead of the error.
     fn end_copy(&mut self, raw: RawCompletion) -> (u64, Result<u32, OpError>) {
         let (token, length) = self.memory.copies.release((raw.token & !COPY) as u32);
         let whole = |sent: u32| if sent as usize == length { Ok(sent) } else { Err(OpError::Canceled) };
         (token, raw.result().and_then(whole))
     }
 
-    /// The token and the result of the completion after the last one given out, if it has arrived.
+    /// The token and the result of the completion after the last one returned, if it has arrived.
     #[inline]
     pub fn upcoming(&self) -> Option<(u64, Result<u32, OpError>)> {
         self.completions.get(self.next).map(|raw| (raw.token, raw.result()))
@@ -452,11 +450,11 @@ impl Ring {
         }
     }
 
-    /// Ends all operations; false if some may be left. The kernel searches for each from the start of its list, so a
-    /// caller with thousands of operations cancels them by their tokens first.
+    /// Ends all operations; returns false if some may be left. The kernel searches for each from the start of its list, so a
+    /// caller with thousands of operations should cancel them by their tokens first.
     fn quiesce(&mut self) -> bool {
         for _ in 0..MAX_CANCELS {
-            // Hands over what is queued. Operations that are cancelled or done end here.
+            // Submits what is queued. Operations that are cancelled or done complete here.
             while self.reap() > 0 {}
             self.close_retired();
             match cancel_all(self.uring.as_raw_fd()) {
@@ -468,7 +466,7 @@ impl Ring {
         false
     }
 
-    /// Lets the kernel run its deferred work and drops the completions that are there; gives their number.
+    /// Lets the kernel run its deferred work and drops the available completions; returns their number.
     fn reap(&mut self) -> usize {
         let queued = self.uring.submission().len() as u32;
         let at_once = Timespec::new();
@@ -477,7 +475,7 @@ impl Ring {
         // SAFETY: the argument is the structure that this flag asks for, and outlives the call, as does the time
         // that it points to.
         let entered = unsafe { self.uring.submitter().enter(queued, MAX_WAIT, flags, Some(&arguments)) };
-        // A timeout of zero mostly ends with an error, as fewer than MAX_WAIT completions are there. Whatever it was,
+        // A timeout of zero usually returns an error, because fewer than MAX_WAIT completions are there. Whatever the error,
         // `cancel_all` finds the operations that are left.
         entered.unwrap_or_default();
         self.uring.completion().count()
@@ -497,7 +495,7 @@ struct SyncCancel {
     reserved_2: [u64; 3],
 }
 
-/// Cancels all operations of a ring; gives their number.
+/// Cancels all operations of a ring; returns their number.
 fn cancel_all(ring: RawFd) -> io::Result<usize> {
     let order = SyncCancel {
         token: 0,
@@ -530,20 +528,20 @@ fn raw(socket: &Socket) -> Fd {
     Fd(socket.as_raw())
 }
 
-/// A send of all bytes: a partial send counts as failed.
+/// Builds a send of all bytes: a partial send counts as failed.
 fn send(socket: &Socket, start: *const u8, length: usize) -> squeue::Entry {
     let flags = libc::MSG_WAITALL | libc::MSG_NOSIGNAL;
     opcode::Send::new(raw(socket), start, length as u32).flags(flags).build()
 }
 
-/// A ring for one thread, which runs the kernel's deferred work when it waits. It starts disabled, so that another
-/// thread may create it.
+/// Creates a ring for one thread, which runs the kernel's deferred work when it waits. The ring starts disabled, so that
+/// another thread may create it.
 fn build() -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
     builder.setup_r_disabled().setup_single_issuer().setup_defer_taskrun().setup_submit_all();
     builder.setup_cqsize(MAX_COMPLETIONS);
     let bare = builder.clone();
-    // Since Linux 6.6; it spares an indirection.
+    // Available since Linux 6.6; it avoids an indirection.
     builder.setup_no_sqarray();
     builder.build(MAX_SUBMISSIONS).or_else(|_| bare.build(MAX_SUBMISSIONS))
 }

@@ -29,7 +29,7 @@ impl Destination {
         }
     }
 
-    /// The TCP address, if it is one.
+    /// The TCP address; `None` for a unix socket.
     pub fn tcp(&self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(address) => Some(*address),

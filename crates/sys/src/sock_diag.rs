@@ -10,7 +10,7 @@ use crate::namespace::NetworkNamespace;
 
 /// Length of `struct nlmsghdr`.
 const HEADER_BYTES: usize = 16;
-/// The most parts of one answer that are read, of up to 32 KiB each: room for some million sockets.
+/// Maximum number of parts that are read of one answer, each of up to 32 KiB: enough for some million sockets.
 const MAX_PARTS: usize = 4096;
 
 /// A netlink socket that lists the sockets of one network namespace.
@@ -18,13 +18,13 @@ const MAX_PARTS: usize = 4096;
 pub(crate) struct SockDiag {
     socket: OwnedFd,
     buffer: Vec<u8>,
-    /// The sequence number of the last request, which its answers carry.
+    /// The sequence number of the last request, which its answers repeat.
     sequence: u32,
 }
 
 impl SockDiag {
-    /// Opens one for a namespace, named by a file such as `/proc/1234/ns/net`, or else for this process's own. A socket stays in
-    /// the namespace that it was created in.
+    /// Opens a socket in the namespace that a file such as `/proc/1234/ns/net` stands for; `None` means this process's own. A
+    /// socket stays in the namespace that it was created in.
     pub(crate) fn open(namespace: Option<&Path>) -> io::Result<Self> {
         let create = || {
             let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
@@ -37,8 +37,8 @@ impl SockDiag {
         Ok(Self { socket, buffer: vec![0; 64 * 1024], sequence: 0 })
     }
 
-    /// Sends a request of a type, given without its header, and passes every answer, which has the same type, on without its
-    /// header.
+    /// Sends a request of type `kind`, given without its header, and passes every answer of the same type, without its header,
+    /// to `each`.
     pub(crate) fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         net::send(&self.socket, &message(kind, request, self.sequence), SendFlags::empty())?;
@@ -64,7 +64,7 @@ fn message(kind: u16, request: &[u8], sequence: u32) -> Vec<u8> {
     message
 }
 
-/// Reads the messages of one part that answer this request; true if it was the last part.
+/// Reads the messages of one part that answer this request; returns true if it was the last part.
 fn read_part(mut part: &[u8], asked: u16, sequence: u32, each: &mut impl FnMut(&[u8])) -> io::Result<bool> {
     while part.len() >= HEADER_BYTES {
         let length = number(part, 0) as usize;
@@ -84,14 +84,14 @@ fn read_part(mut part: &[u8], asked: u16, sequence: u32, each: &mut impl FnMut(&
     Ok(false)
 }
 
-/// The end of a list holds the negated errno of what ended it early: without the module of a kind of socket, a kernel sends
-/// an empty list that ends so.
+/// Reads the end of a list, which contains the negated errno of an error that ended it early. A kernel without the module of a
+/// kind of socket sends such an end after an empty list.
 fn end(message: &[u8]) -> io::Result<bool> {
     let failed = message.len() >= 4 && (number(message, 0) as i32) < 0;
     if failed { Err(refusal(message)) } else { Ok(true) }
 }
 
-/// The error in a `struct nlmsgerr`, which holds the negated errno.
+/// Returns the error in a `struct nlmsgerr`, which contains the negated errno.
 fn refusal(message: &[u8]) -> io::Error {
     if message.len() < 4 {
         return io::Error::from(io::ErrorKind::InvalidData);
@@ -99,7 +99,7 @@ fn refusal(message: &[u8]) -> io::Error {
     io::Error::from_raw_os_error((number(message, 0) as i32).saturating_neg())
 }
 
-/// The four bytes at `at` as a number in native byte order.
+/// Reads the four bytes at `at` as a number in native byte order.
 pub(crate) fn number(bytes: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }

@@ -9,7 +9,7 @@ use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, Socket
 
 use crate::route::{Destination, Route};
 
-/// Connections waiting to be accepted. The kernel lowers it to `net.core.somaxconn`.
+/// Requested length of the accept queue. The kernel limits it to `net.core.somaxconn`.
 const BACKLOG: i32 = 65_535;
 
 // States of a TCP socket, as the kernel numbers them (`include/net/tcp_states.h`).
@@ -21,7 +21,7 @@ const TCP_CLOSE_WAIT: u8 = 8;
 pub enum SocketState {
     /// Both sides may send.
     Open,
-    /// The peer has closed its side in order.
+    /// The peer has closed its side in an orderly way.
     PeerClosed,
     /// Reset, or closed on both sides.
     Dead,
@@ -36,8 +36,8 @@ fn new_tcp_socket(address: SocketAddr) -> io::Result<OwnedFd> {
     new_socket(if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 })
 }
 
-/// Binds to an address and leaves the port to connect, when the kernel knows the destination and may choose a port that
-/// serves other destinations already. Without this option each port serves only one connection.
+/// Binds to an address and leaves the choice of the port to connect. By then the kernel knows the destination and may choose a
+/// port that is already used for other destinations. Without this option each port serves only one connection.
 fn bind_address_alone(socket: &OwnedFd, source: &SocketAddr) -> io::Result<()> {
     let on: libc::c_int = 1;
     let length = size_of_val(&on) as libc::socklen_t;
@@ -58,8 +58,8 @@ fn bind_address_alone(socket: &OwnedFd, source: &SocketAddr) -> io::Result<()> {
     Ok(net::bind(socket, source)?)
 }
 
-/// Binds to an address and a port. The port may belong to a connection to another destination, or to one in TIME_WAIT;
-/// connect then fails if the pair of addresses is in use.
+/// Binds to an address and a port. The port may be in use by a connection to another destination, or be in TIME_WAIT; connect
+/// then fails if the pair of addresses is in use.
 fn bind_whole(socket: &OwnedFd, source: &SocketAddr) -> io::Result<()> {
     net::sockopt::set_socket_reuseaddr(socket, true)?;
     Ok(net::bind(socket, source)?)
@@ -73,12 +73,12 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Begins to connect. The socket becomes writable when connecting has succeeded or failed;
-    /// [`Socket::connected`] says which.
+    /// Begins to connect. The socket becomes writable when the attempt has succeeded or failed; [`Socket::connected`] returns
+    /// the result.
     ///
     /// # Errors
-    /// What is known at once: no descriptor, no local port, no route, and for some addresses a refusal. A unix socket
-    /// fails at once or not at all; `WouldBlock` means that its accept queue is full.
+    /// Errors known at once: no descriptor, no local port, no route, and for some addresses a refusal. A unix socket fails at
+    /// once or not at all; `WouldBlock` means that its accept queue is full.
     pub fn open(route: &Route) -> io::Result<Self> {
         let socket = Self::prepare(route)?;
         match net::connect(&socket.socket, &route.destination.address()?) {
@@ -87,7 +87,7 @@ impl Socket {
         }
     }
 
-    /// A socket for a route, bound to its source and not connected.
+    /// Creates a socket for a route, bound to its source and not connected.
     ///
     /// # Errors
     /// No descriptor, or a source that is not this machine's or whose port is in use.
@@ -99,7 +99,7 @@ impl Socket {
             Destination::Tcp(address) => *address,
         };
         let socket = new_tcp_socket(address)?;
-        // A request is written as a whole; Nagle's algorithm could only delay it.
+        // Each request is written as a whole, so Nagle's algorithm could only delay it.
         net::sockopt::set_tcp_nodelay(&socket, true)?;
         match &route.source {
             None => {}
@@ -109,13 +109,13 @@ impl Socket {
         Ok(Self { socket, discards: true })
     }
 
-    /// True if [`Socket::discard`] works on this socket: it is TCP.
+    /// True if [`Socket::discard`] works on this socket, which is so for TCP.
     #[inline]
     pub fn discards(&self) -> bool {
         self.discards
     }
 
-    /// The socket's state, from TCP_INFO. It does not depend on what has been read.
+    /// The socket's state, from TCP_INFO. It does not depend on how much has been read.
     pub fn state(&self) -> SocketState {
         // SAFETY: tcp_info is plain integers, for which all-zero bytes are a valid value.
         let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
@@ -133,12 +133,11 @@ impl Socket {
         }
     }
 
-    /// The descriptor's number.
     pub(crate) fn as_raw(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
 
-    /// Whether connecting succeeded; call it once the socket is writable.
+    /// Returns `Ok` if connecting succeeded; call it once the socket is writable.
     ///
     /// # Errors
     /// Why the socket is not connected.
@@ -146,7 +145,7 @@ impl Socket {
         Ok(net::sockopt::socket_error(&self.socket)??)
     }
 
-    /// Reads what has arrived. Zero bytes mean that the peer has closed.
+    /// Reads bytes that have arrived. Zero bytes mean that the peer has closed.
     ///
     /// # Errors
     /// `WouldBlock` if nothing has arrived; otherwise why the connection broke.
@@ -155,8 +154,8 @@ impl Socket {
         Ok(net::recv(&self.socket, buffer, RecvFlags::empty())?.0)
     }
 
-    /// Discards at most `count` bytes of what has arrived; gives their number. Zero means that the peer has closed. Only
-    /// TCP can discard: see [`Socket::discards`].
+    /// Discards at most `count` received bytes; returns their number. Zero means that the peer has closed. Only TCP can
+    /// discard: see [`Socket::discards`].
     ///
     /// # Errors
     /// `WouldBlock` if nothing has arrived; otherwise why the connection broke.
@@ -169,7 +168,7 @@ impl Socket {
         usize::try_from(done).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Writes what fits into the socket's buffer; gives the number of bytes.
+    /// Writes the bytes that fit into the socket's buffer; returns their number.
     ///
     /// # Errors
     /// `WouldBlock` if nothing fits; otherwise why the connection broke.
@@ -196,7 +195,7 @@ impl From<Socket> for OwnedFd {
 pub struct Listener(OwnedFd);
 
 impl Listener {
-    /// Listens on this address; port 0 takes a free one.
+    /// Listens on this address; for port 0 the kernel chooses a free port.
     ///
     /// # Errors
     /// When the address is not this machine's, is in use, or needs a privilege.
@@ -208,18 +207,18 @@ impl Listener {
         Ok(Self(socket))
     }
 
-    /// The address it listens on, with the port that was taken.
+    /// The address it listens on, with the actual port.
     ///
     /// # Errors
-    /// When the kernel gives an address that is not IP, which it does not for a socket made here.
+    /// When the kernel returns an address that is not IP, which it does not for a socket created here.
     pub fn address(&self) -> io::Result<SocketAddr> {
         SocketAddr::try_from(net::getsockname(&self.0)?).map_err(io::Error::from)
     }
 
-    /// Takes one waiting connection.
+    /// Accepts one waiting connection.
     ///
     /// # Errors
-    /// `WouldBlock` if none waits; otherwise why none can be taken, such as no descriptor left.
+    /// `WouldBlock` if no connection waits; otherwise why none can be accepted, such as no descriptor left.
     pub fn accept(&self) -> io::Result<Socket> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let (socket, _) = net::acceptfrom_with(&self.0, flags)?;
@@ -234,11 +233,11 @@ impl AsFd for Listener {
     }
 }
 
-/// A port of 127.0.0.1 that is the caller's own until this is dropped, for a server that is about to start.
+/// A port of 127.0.0.1 that is reserved for the caller until this is dropped, for a server that is about to start.
 ///
-/// A socket that never listens holds it, with `SO_REUSEADDR`: a server that sets the same, as servers do, can listen there. Were
-/// the port only free, another process could come to listen there first, or a client be given it as its own port and connect
-/// to itself; both look like a server that accepts.
+/// A socket that never listens holds the port with `SO_REUSEADDR`; a server that sets the same option, as servers do, can listen
+/// there. If the port were only free, another process could listen there first, or a client could get it as its own local port
+/// and connect to itself. Both would look like a server that accepts.
 #[derive(Debug)]
 pub struct ReservedPort {
     _held: OwnedFd,
@@ -246,7 +245,7 @@ pub struct ReservedPort {
 }
 
 impl ReservedPort {
-    /// Takes a port that nothing uses.
+    /// Reserves a port that is not in use.
     ///
     /// # Errors
     /// When no port or no descriptor is left.
@@ -259,12 +258,12 @@ impl ReservedPort {
         Ok(Self { _held: held, address })
     }
 
-    /// Refuses connections until a server listens there.
+    /// The reserved address. Connections to it are refused until a server listens there.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The port alone.
+    /// The port number.
     pub fn number(&self) -> u16 {
         self.address.port()
     }

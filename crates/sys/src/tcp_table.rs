@@ -1,4 +1,4 @@
-//! The TCP sockets of a network namespace, listed by sock_diag(7).
+//! The TCP sockets of a network namespace, from sock_diag(7).
 //!
 //! `/proc/net/tcp` lists the same sockets at some ten times the cost, and without the limits of accept queues.
 
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::sock_diag::{SockDiag, number};
 
-/// The type of a request of `struct inet_diag_req`, and of its answers: `TCPDIAG_GETSOCK`.
+/// The message type of a request with `struct inet_diag_req`, and of its answers: `TCPDIAG_GETSOCK`.
 const TCP_SOCKETS: u16 = 18;
 /// Length of `struct inet_diag_req`.
 const REQUEST_BYTES: usize = 60;
@@ -25,9 +25,9 @@ pub struct TcpSocket {
     pub local: SocketAddr,
     /// The address of the other end; unspecified for a listener.
     pub remote: SocketAddr,
-    /// Bytes received and not yet read; of a listener, connections not yet accepted.
+    /// Number of bytes received and not yet read; for a listener, number of connections not yet accepted.
     pub receive_queue: u32,
-    /// Bytes sent and not yet acknowledged; of a listener, how many connections may wait to be accepted.
+    /// Number of bytes sent and not yet acknowledged; for a listener, the maximum length of its accept queue.
     pub send_queue: u32,
     /// Its inode, as in `/proc/PID/fd`; zero while no process has accepted it.
     pub inode: u32,
@@ -38,34 +38,34 @@ pub struct TcpSocket {
 pub struct TcpTable(SockDiag);
 
 impl TcpTable {
-    /// The sockets of a network namespace, named by a file such as `/proc/1234/ns/net`, or else of this process's own.
+    /// Opens the network namespace that a file such as `/proc/1234/ns/net` stands for; `None` means this process's own.
     ///
     /// # Errors
-    /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or the kernel gives no such list.
+    /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or the kernel has no such list.
     pub fn open(namespace: Option<&Path>) -> io::Result<Self> {
         SockDiag::open(namespace).map(Self)
     }
 
-    /// All sockets that listen.
+    /// Returns all listening sockets.
     ///
     /// # Errors
-    /// When the kernel does not answer as it should.
+    /// When the kernel's answer is not as expected.
     pub fn listening(&mut self) -> io::Result<Vec<TcpSocket>> {
         self.all(LISTENING)
     }
 
-    /// All established connections, also those that no process has accepted yet.
+    /// Returns all established connections, including those that no process has accepted yet.
     ///
     /// # Errors
-    /// When the kernel does not answer as it should.
+    /// When the kernel's answer is not as expected.
     pub fn established(&mut self) -> io::Result<Vec<TcpSocket>> {
         self.all(ESTABLISHED)
     }
 
-    /// All connections that this side closed first; their port stays in use for a minute.
+    /// Returns all connections in TIME_WAIT, which this side closed first; their port stays in use for a minute.
     ///
     /// # Errors
-    /// When the kernel does not answer as it should.
+    /// When the kernel's answer is not as expected.
     pub fn in_time_wait(&mut self) -> io::Result<Vec<TcpSocket>> {
         self.all(TIME_WAIT)
     }
@@ -77,16 +77,16 @@ impl TcpTable {
     }
 }
 
-/// A request for every TCP socket in one of these states. This older form of it asks for both families at once: the
-/// newer one, `SOCK_DIAG_BY_FAMILY`, has the kernel walk all buckets of its table, of which a large machine has some
-/// 500,000, once for each.
+/// Builds a request for all TCP sockets in one of `states`. This older form covers both address families in one request. With
+/// the newer one, `SOCK_DIAG_BY_FAMILY`, the kernel would walk all buckets of its table once for each family, and a large
+/// machine has some 500,000 buckets.
 fn request(states: u32) -> [u8; REQUEST_BYTES] {
     let mut request = [0; REQUEST_BYTES];
     request[52..56].copy_from_slice(&states.to_ne_bytes());
     request
 }
 
-/// One `struct inet_diag_msg`.
+/// Parses one `struct inet_diag_msg`.
 fn socket(answer: &[u8]) -> Option<TcpSocket> {
     if answer.len() < ANSWER_BYTES {
         return None;
@@ -110,8 +110,8 @@ fn socket(answer: &[u8]) -> Option<TcpSocket> {
     })
 }
 
-/// The size of the accept queue of the listener at this address on this machine; the sum over listeners that share the
-/// port (`SO_REUSEPORT`). `None` if there is none, or the kernel does not say.
+/// The size of the accept queue of the listener at this address on this machine; the sum over listeners that share the port
+/// (`SO_REUSEPORT`). `None` if there is none, or the kernel does not report it.
 pub fn accept_backlog(address: SocketAddr) -> Option<u64> {
     let listeners = TcpTable::open(None).and_then(|mut table| table.listening()).ok()?;
     let at = |ip: IpAddr| {
@@ -119,7 +119,7 @@ pub fn accept_backlog(address: SocketAddr) -> Option<u64> {
         let mut backlogs = same.map(|listener| u64::from(listener.send_queue)).peekable();
         backlogs.peek().is_some().then(|| backlogs.sum())
     };
-    // A listener on every address of IPv6 usually takes IPv4 too.
+    // A listener on the unspecified IPv6 address usually accepts IPv4 too.
     let any6 = IpAddr::from(Ipv6Addr::UNSPECIFIED);
     let any = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { any6 };
     [address.ip(), any, any6].into_iter().find_map(at)

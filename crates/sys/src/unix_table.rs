@@ -1,11 +1,11 @@
-//! The unix sockets of a network namespace, listed by sock_diag(7): `/proc/net/unix` does not show which two are connected.
+//! The unix sockets of a network namespace, from sock_diag(7). `/proc/net/unix` does not show which two are connected.
 
 use std::io;
 use std::path::Path;
 
 use crate::sock_diag::{SockDiag, number};
 
-/// The type of a request of `struct unix_diag_req`, and of its answers: `SOCK_DIAG_BY_FAMILY`.
+/// The message type of a request with `struct unix_diag_req`, and of its answers: `SOCK_DIAG_BY_FAMILY`.
 const BY_FAMILY: u16 = 20;
 /// Length of `struct unix_diag_req`.
 const REQUEST_BYTES: usize = 24;
@@ -23,28 +23,28 @@ const PEER: u16 = 2;
 const PENDING: u16 = 3;
 const QUEUE: u16 = 4;
 const SHUTDOWN: u16 = 6;
-/// Neither side sends any more: the other end is closed, or both directions were shut down.
+/// Both directions are shut down, because the other end is closed or by shutdown(2).
 const SHUT_BOTH: u8 = 3;
 
 /// One unix socket, listening or connected, of a type that keeps bytes in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnixSocket {
-    /// It listens.
+    /// True for a listening socket.
     pub listening: bool,
-    /// Its path, or `@` and its abstract name; an accepted socket has the listener's. `None` if it is unnamed, as most
-    /// connecting sockets are.
+    /// Its path, or `@` followed by its abstract name; an accepted socket has the listener's name. `None` if it is unnamed, as
+    /// most connecting sockets are.
     pub name: Option<String>,
     /// Its inode, as in `/proc/PID/fd`. The accepting end is not listed before a process has accepted it.
     pub inode: u32,
-    /// The inode of the other end; zero if that has none, as it is not accepted yet or closed.
+    /// The inode of the other end; zero if it has none, because it is closed or not accepted yet.
     pub peer: Option<u32>,
-    /// Nothing comes from the other end any more, and nothing can be sent to it.
+    /// True if both directions are shut down: nothing can be received from the other end or sent to it.
     pub shut: bool,
-    /// Of a listener, the inodes of the sockets that connected to it and are not accepted yet.
+    /// For a listener, the inodes of the sockets that connected to it and are not accepted yet.
     pub pending: Vec<u32>,
-    /// Bytes not yet read; of a listener, connections not yet accepted.
+    /// Number of unread bytes; for a listener, number of connections not yet accepted.
     pub receive_queue: u32,
-    /// Of a listener, how many connections may wait to be accepted.
+    /// For a listener, the maximum length of its accept queue.
     pub queue_limit: u32,
 }
 
@@ -53,18 +53,18 @@ pub struct UnixSocket {
 pub struct UnixTable(SockDiag);
 
 impl UnixTable {
-    /// The sockets of a network namespace, named by a file such as `/proc/1234/ns/net`, or else of this process's own.
+    /// Opens the network namespace that a file such as `/proc/1234/ns/net` stands for; `None` means this process's own.
     ///
     /// # Errors
-    /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or the kernel gives no such list.
+    /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or the kernel has no such list.
     pub fn open(namespace: Option<&Path>) -> io::Result<Self> {
         SockDiag::open(namespace).map(Self)
     }
 
-    /// All listening and connected sockets except datagram sockets.
+    /// Returns all listening and connected sockets except datagram sockets.
     ///
     /// # Errors
-    /// When the kernel does not answer as it should, or was built without this.
+    /// When the kernel's answer is not as expected, or the kernel was built without this list.
     pub fn sockets(&mut self) -> io::Result<Vec<UnixSocket>> {
         let mut found = Vec::new();
         self.0.dump(BY_FAMILY, &request(), |answer| found.extend(socket(answer)))?;
@@ -80,7 +80,7 @@ fn request() -> [u8; REQUEST_BYTES] {
     request
 }
 
-/// One `struct unix_diag_msg` with its attributes.
+/// Parses one `struct unix_diag_msg` with its attributes.
 fn socket(answer: &[u8]) -> Option<UnixSocket> {
     if answer.len() < ANSWER_BYTES || i32::from(answer[1]) == libc::SOCK_DGRAM {
         return None;
@@ -106,7 +106,7 @@ fn socket(answer: &[u8]) -> Option<UnixSocket> {
     Some(socket)
 }
 
-/// A path ends with a zero byte or with the value; an abstract name begins with a zero byte.
+/// Parses a name. A path ends with a zero byte or with the value; an abstract name begins with a zero byte.
 fn name(value: &[u8]) -> Option<String> {
     let (sign, name) = match value.split_first()? {
         (0, name) => ("@", name),

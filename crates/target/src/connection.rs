@@ -1,4 +1,4 @@
-//! One client: its bytes in, its requests in order, its bytes out.
+//! One client connection: reads bytes, handles its requests in order, writes responses.
 
 use std::io;
 use std::mem;
@@ -16,26 +16,26 @@ use crate::response::{CONTINUE, Framing, Response};
 use crate::route::Refusal;
 use crate::service::{Service, refused};
 
-/// Reads of one connection before others have their turn.
+/// Number of reads from one connection before the other connections have their turn.
 const READS_PER_TURN: usize = 16;
-/// Longer answers are sent from where they are; shorter ones are gathered, to be sent together.
+/// A longer response is sent from its own memory; shorter ones are buffered, to be sent together.
 const MAX_GATHERED_BYTES: usize = 16 * 1024;
-/// Gathered answers are sent when they are this long.
+/// Buffered responses are sent when they exceed this length.
 const MAX_ANSWERS_BYTES: usize = 64 * 1024;
-/// How long a client may take to close after the last answer.
+/// How long a client may take to close after the last response.
 const DRAIN: Duration = Duration::from_secs(1);
-/// What a client may still send after the last answer.
+/// Maximum number of bytes that a client may still send after the last response.
 const MAX_DRAIN_BYTES: usize = 16 * 1024 * 1024;
 
 pub(crate) struct ResponseWriter<'s> {
     pub(crate) service: Service<'s>,
-    /// Answers of this turn that are not sent yet.
+    /// Responses of this turn that are not sent yet.
     pub(crate) answers: Vec<u8>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nothing is to be done until the socket or a timer says so.
+    /// Nothing to do until the socket or a timer reports an event.
     Parked,
     Again,
     Closed,
@@ -45,12 +45,12 @@ pub(crate) enum Turn {
 enum Phase {
     Head,
     Body(Request),
-    /// The answer is held back; nothing is read meanwhile.
+    /// The response is delayed; no input is processed meanwhile.
     Waiting(Request),
-    /// The last answer is given, perhaps not yet sent.
+    /// The last response is written, perhaps not yet sent.
     Ending,
-    /// The last answer is sent. Closing with bytes unread would reset the connection, and the reset could destroy
-    /// the answer before the client reads it, so this many more bytes are read and dropped.
+    /// The last response is sent. Closing with unread bytes would reset the connection, and the reset could destroy the
+    /// response before the client reads it, so this many more bytes are read and dropped.
     Draining(usize),
 }
 
@@ -58,26 +58,26 @@ pub(crate) struct Connection {
     socket: Socket,
     ticket: Ticket,
     phase: Phase,
-    /// Input that belongs to a request which is not whole, or that came while an answer was due.
+    /// Input of an incomplete request, or received while a response was pending.
     held: Vec<u8>,
-    /// The held input was not read, because a response was due.
+    /// True if the held input was not processed because a response was pending.
     paused: bool,
     output: Output,
 }
 
 impl Connection {
-    /// A client that was just accepted and is woken by this ticket.
+    /// Creates the connection of a newly accepted client; timers wake it by `ticket`.
     pub(crate) fn new(socket: Socket, ticket: Ticket) -> Self {
         let (held, output) = (Vec::new(), Output::default());
         Self { socket, ticket, phase: Phase::Head, held, paused: false, output }
     }
 
     pub(crate) fn turn(&mut self, writer: &mut ResponseWriter<'_>, buffer: &mut [u8]) -> Turn {
-        // A broken connection is over; whose fault it was does not matter here.
+        // A broken connection ends here, whatever the cause.
         self.try_turn(writer, buffer).unwrap_or(Turn::Closed)
     }
 
-    /// Does what was put off until now.
+    /// Continues a connection whose timer has fired.
     pub(crate) fn wake(&mut self, writer: &mut ResponseWriter<'_>, buffer: &mut [u8]) -> Turn {
         match self.phase {
             Phase::Waiting(request) => {
@@ -103,7 +103,7 @@ impl Connection {
         Ok(Turn::Again)
     }
 
-    /// Brings what was read before to its end; true if more can then be read.
+    /// Completes the pending work of earlier input; returns true if more input can then be read.
     fn wants_input(&mut self, writer: &mut ResponseWriter<'_>) -> io::Result<bool> {
         while self.output.flush(&self.socket)? {
             match self.phase {
@@ -125,7 +125,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes input, with what is held before it, as far as it goes, and holds the rest.
+    /// Processes the held input and then the fresh input as far as possible, and holds the rest.
     fn absorb(&mut self, fresh: &[u8], writer: &mut ResponseWriter<'_>) -> io::Result<()> {
         if self.held.is_empty() {
             let used = self.advance(fresh, writer)?;
@@ -143,13 +143,14 @@ impl Connection {
         Ok(())
     }
 
-    /// A head ends in a line end, so one that comes in small pieces is parsed once a line and not once a piece.
+    /// True if the fresh bytes cannot complete a head. A head ends with a line end, so one that arrives in small pieces is parsed
+    /// once for each line and not for each piece.
     fn head_cannot_end(&self, fresh: &[u8]) -> bool {
         let awaited = matches!(self.phase, Phase::Head) && !self.paused;
         awaited && memchr(b'\n', fresh).is_none() && self.held.len() <= MAX_HEAD_BYTES
     }
 
-    /// Takes requests from the input until it ends or the client stops reading responses; returns the bytes used.
+    /// Processes requests until the input ends, a response is delayed or the client stops reading; returns the bytes used.
     fn advance(&mut self, input: &[u8], writer: &mut ResponseWriter<'_>) -> io::Result<usize> {
         writer.answers.clear();
         self.paused = false;
@@ -174,7 +175,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes one part of a request; nothing if more input is needed for that.
+    /// Processes one part of a request and returns its length; `None` if that needs more input.
     fn step(&mut self, rest: &[u8], writer: &mut ResponseWriter<'_>) -> io::Result<Option<usize>> {
         match self.phase {
             Phase::Head => self.read_head(rest, writer),
@@ -228,7 +229,7 @@ impl Connection {
         Ok(Some(bytes))
     }
 
-    /// After a request that cannot be read nothing else can be: where the next one begins is not known.
+    /// Responds to a request that cannot be parsed, and ends the connection, because the start of the next request is unknown.
     fn refuse(&mut self, refusal: Refusal, writer: &mut ResponseWriter<'_>) -> io::Result<Option<usize>> {
         let framing = Framing { head_only: false, old_protocol: false, keep_alive: false };
         self.give(&refused(refusal), framing, writer)?;
@@ -242,7 +243,7 @@ impl Connection {
         self.send_answers(writer)
     }
 
-    /// Gives an answer: the connection is then free for the next request, or at its end.
+    /// Writes a response. The connection is then free for the next request, or ends.
     fn give(
         &mut self,
         response: &Response,

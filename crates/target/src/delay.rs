@@ -1,7 +1,7 @@
-//! When held answers are due: timers, pools of workers, stall windows.
+//! Schedules delayed responses: timers, pools of workers, stall windows.
 //!
-//! Pure: time is an argument, so that the promises made here (never more than K at a time, in order of
-//! arrival, windows exact to the nanosecond) are tested on instants of the test's choosing.
+//! Pure: time is an argument, so tests can check the guarantees at any instant (never more than K at a time, in order of
+//! arrival, windows exact to the nanosecond).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use plimsoll_units::Instant;
 
-/// Different pairs of `/stall` that are remembered. Each keeps its phase as long as the server runs.
+/// Maximum number of different `/stall` pairs. Each keeps its phase as long as the server runs.
 pub(crate) const MAX_STALLS: usize = 1000;
 
-/// Who is to be woken: the token of a connection.
+/// The token of a connection to wake.
 pub(crate) type Ticket = u64;
 
-/// A repeated stall: in each period of `every` the last `held`, which is shorter and not zero, is a window in which nothing
-/// is answered.
+/// A repeated stall: the last `held` of each period of `every` is a window without responses. `held` is above zero and
+/// shorter than `every`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Stall {
     pub(crate) every: Duration,
@@ -25,14 +25,14 @@ pub(crate) struct Stall {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum StallEffect {
-    /// Nothing: it is answered now.
+    /// The request is outside a window and is answered now.
     Open,
     HeldUntil(Instant),
-    /// Nothing is known of this pair and [`MAX_STALLS`] others are remembered.
+    /// The pair is new, and [`MAX_STALLS`] others exist already.
     TooMany,
 }
 
-/// Timers of equal instants fire in the order they were set, hence the order of the fields.
+/// A timer. Timers of the same instant fire in the order in which they were set; the order of the fields ensures that.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Timer {
     due: Instant,
@@ -66,8 +66,8 @@ impl Delays {
         self.push(due, ticket, None);
     }
 
-    /// Wakes the ticket once one of `workers` workers has spent `span` on it. Those who find all
-    /// workers busy wait in order of arrival.
+    /// Wakes the ticket once one of `workers` workers has spent `span` on it. If all workers are busy, the ticket waits in
+    /// order of arrival.
     pub(crate) fn sleep(&mut self, now: Instant, ticket: Ticket, span: Duration, workers: u32) {
         let pool = self.pools.entry(workers).or_default();
         if pool.busy < workers {
@@ -78,7 +78,7 @@ impl Delays {
         }
     }
 
-    /// What the stall does to a request that arrives now. The first one of a pair starts its clock.
+    /// Returns the effect of the stall on a request that arrives now. The first request of a pair starts its clock.
     pub(crate) fn stall(&mut self, now: Instant, stall: Stall) -> StallEffect {
         if self.stall_starts.len() >= MAX_STALLS && !self.stall_starts.contains_key(&stall) {
             return StallEffect::TooMany;
@@ -89,7 +89,7 @@ impl Delays {
         if left <= stall.held { StallEffect::HeldUntil(now + left) } else { StallEffect::Open }
     }
 
-    /// The next ticket that is due, earliest first.
+    /// Removes and returns the earliest ticket that is due.
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<Ticket> {
         if self.next_due()? > now {
             return None;
@@ -110,8 +110,8 @@ impl Delays {
         self.timers.push(Reverse(Timer { due, sequence: self.sequence, ticket, pool }));
     }
 
-    /// Gives a worker that became free its next request. It begins when the worker was due, not when the
-    /// event loop came to see it, so that a full pool of K serves exactly K requests in each span.
+    /// Gives a free worker its next request. The request begins when the worker became free, not when the event loop noticed
+    /// it, so that a full pool of K workers serves exactly K requests in each span.
     fn free_worker(&mut self, workers: u32, freed: Instant) {
         let Some(pool) = self.pools.get_mut(&workers) else { return };
         if let Some(next) = pool.queue.pop_front() {
@@ -119,7 +119,7 @@ impl Delays {
             return;
         }
         pool.busy -= 1;
-        // An idle pool holds nothing worth keeping, and clients can name any number of them.
+        // An idle pool has no state, and clients can name any number of pools, so it is removed.
         if pool.busy == 0 {
             self.pools.remove(&workers);
         }

@@ -1,20 +1,20 @@
 //! The built-in reference server: HTTP/1.1 over loopback or a LAN, for demos, tests and ground truth.
 //!
-//! One thread, one epoll set, no allocation for the shortest answers. Any method is taken, bodies of requests are read
-//! and dropped, connections are kept alive. A connection's requests are worked on one after another, so pipelined
-//! answers come in order even if the first one sleeps; a client that does not read its answers is not read from either.
+//! It has one thread and one epoll set, and does not allocate for the shortest responses. It accepts any method, reads and
+//! drops request bodies, and keeps connections alive. It handles the requests of a connection one after another, so pipelined
+//! responses come in order even if the first is delayed; it does not read from a client that does not read its responses.
 //!
-//! Its paths are listed in `service.rs`, as `/` shows them.
+//! `service.rs` lists the paths, as `/` shows them.
 //!
-//! Requests to `/sleep` with the same K share one pool of K workers, whatever their N; without `workers` there is no
-//! limit. A worker is busy for its N ms even if the client has gone meanwhile, as it is in most servers.
+//! Requests to `/sleep` with the same K share one pool of K workers, whatever their N; without `workers` there is no limit. A
+//! worker is busy for its N ms even if the client disconnects meanwhile, as in most servers.
 //!
-//! The clock of a pair (`every`, `for`) of `/stall` begins with the first request to it. Its windows are the ends of the
+//! The clock of a pair (`every`, `for`) of `/stall` begins with its first request. Its windows are the ends of the
 //! periods, [k·every + every − for, (k+1)·every) for k = 0, 1, 2 …: n·every hold exactly n·for of stall time.
 //!
-//! The [`NullServer`] gives every request the same response: a measurement against it measures the client.
+//! The [`NullServer`] sends the same response to every request: a measurement against it measures the client.
 //!
-//! Deliberately absent: TLS, the `Date` field, timeouts for idle clients, and a check of `Host`.
+//! Not supported on purpose: TLS, the `Date` field, timeouts for idle clients, and a check of `Host`.
 
 mod connection;
 mod delay;

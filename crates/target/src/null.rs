@@ -1,4 +1,4 @@
-//! A server that does as little as a server can: what loads it meets its own limit.
+//! A server that does as little as possible, so that a load on it meets the limit of the client.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,20 +14,20 @@ use crate::server::ServerError;
 use crate::slots::Slots;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-/// What ends every request, since none has a body.
+/// The end of every request, because requests have no body.
 const END: &[u8] = b"\r\n\r\n";
 /// The longest time between two checks of the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(20);
-/// Bytes read at once, and the most answers written at once.
+/// Maximum number of bytes of one read, and of responses of one write.
 const READ_BYTES: usize = 64 * 1024;
 const MAX_ANSWERS: usize = 1024;
-/// The listener's token; slots give out none so high.
+/// The listener's token; `Slots` never assigns one so high.
 const LISTENER: u64 = u64::MAX;
 
-/// A null server on loopback, answering in a thread of its own until it is dropped.
+/// A null server on loopback. It responds in a thread of its own until it is dropped.
 ///
-/// It answers the same 40 bytes to each end of a head, and parses nothing: one read and one write for each request that
-/// comes alone. It is for requests without a body, from a client that can be trusted.
+/// It sends the same 40 bytes for each end of a head, and parses nothing: a single request costs one read and one write. It is
+/// for requests without a body, from a trusted client.
 #[derive(Debug)]
 pub struct NullServer {
     address: SocketAddr,
@@ -36,8 +36,8 @@ pub struct NullServer {
 }
 
 impl NullServer {
-    /// Starts to listen on a free port of the loopback and to answer; with a `core`, bound to it where the system
-    /// allows that.
+    /// Starts the server on a free loopback port. With a `core`, its thread is bound to that core if the system allows
+    /// it.
     ///
     /// # Errors
     /// When no port, descriptor or thread is available.
@@ -61,7 +61,7 @@ impl NullServer {
         Ok(Self { address, stop, thread: Some(thread) })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -76,7 +76,7 @@ impl Drop for NullServer {
     }
 }
 
-/// A client, how much of [`END`] has come of its request, and the bytes that it is still owed.
+/// A client, the number of bytes of [`END`] matched so far, and the number of response bytes still to send.
 struct Client {
     socket: Socket,
     matched: usize,
@@ -127,11 +127,11 @@ impl EventLoop {
 }
 
 impl Client {
-    /// Writes what is owed, reads what is there and answers it; an error is the end of the connection.
+    /// Writes pending responses, reads requests and responds to them. An error ends the connection.
     fn turn(&mut self, buffer: &mut [u8], answers: &[u8]) -> io::Result<()> {
         loop {
             if !self.pay(answers)? {
-                // Nothing more is read from a client that does not take its answers.
+                // Do not read from a client that does not read its responses.
                 return Ok(());
             }
             let count = match self.socket.receive(buffer) {
@@ -142,7 +142,7 @@ impl Client {
             };
             self.owed_bytes += self.requests_in(&buffer[..count]) * ANSWER.len();
             if count < buffer.len() {
-                // A stream that filled less than the buffer is empty (epoll(7)).
+                // A stream that returned fewer bytes than the buffer holds is empty (epoll(7)).
                 return self.pay(answers).map(|_| ());
             }
         }
@@ -163,10 +163,10 @@ impl Client {
         ended
     }
 
-    /// True if nothing is owed any more.
+    /// Writes pending responses; returns true if none are left.
     fn pay(&mut self, answers: &[u8]) -> io::Result<bool> {
         while self.owed_bytes > 0 {
-            // What is left of the answer that was cut off comes first.
+            // The rest of a partly sent response comes first.
             let begin = (ANSWER.len() - self.owed_bytes % ANSWER.len()) % ANSWER.len();
             let end = answers.len().min(begin + self.owed_bytes);
             match self.socket.send(&answers[begin..end]) {

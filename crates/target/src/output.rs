@@ -1,4 +1,4 @@
-//! What a connection could not take yet.
+//! The output of a connection that its client has not accepted yet.
 
 use std::collections::VecDeque;
 use std::io;
@@ -6,23 +6,23 @@ use std::sync::Arc;
 
 use plimsoll_sys::Socket;
 
-/// Bytes of which some were sent. A long answer is not copied for each client that reads it slowly.
+/// Partly sent bytes. They are shared, so that a long response is not copied for each client that reads it slowly.
 struct Segment {
     bytes: Arc<Vec<u8>>,
     sent_bytes: usize,
 }
 
-/// Bytes for a client, in order: sent at once if the kernel takes them, kept otherwise.
+/// Bytes for a client, in order: sent at once if the kernel accepts them, kept otherwise.
 #[derive(Default)]
 pub(crate) struct Output(VecDeque<Segment>);
 
 impl Output {
-    /// Whether something waits for the client to read.
+    /// True if bytes wait for the client to read.
     pub(crate) fn is_blocked(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Sends bytes, or keeps a copy of what does not fit.
+    /// Sends bytes, or keeps a copy of the ones that the kernel does not accept.
     pub(crate) fn send(&mut self, socket: &Socket, bytes: &[u8]) -> io::Result<()> {
         let sent_bytes = if self.is_blocked() { 0 } else { send_fitting(socket, bytes)? };
         if sent_bytes < bytes.len() {
@@ -32,7 +32,7 @@ impl Output {
         Ok(())
     }
 
-    /// Sends bytes from one of them on, or keeps hold of them.
+    /// Sends the bytes from offset `from` on, or keeps a reference to them.
     pub(crate) fn send_shared(
         &mut self,
         socket: &Socket,
@@ -58,7 +58,7 @@ impl Output {
     }
 }
 
-/// Sends until the kernel takes no more and says how many bytes that was.
+/// Sends until the kernel accepts no more; returns the number of bytes sent.
 fn send_fitting(socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
     let mut sent_bytes = 0;
     while sent_bytes < bytes.len() {

@@ -1,7 +1,7 @@
-//! `/payload`: a JSON answer whose length is chosen by the client.
+//! `/payload`: a JSON response whose length the client chooses.
 //!
-//! It has the shape of an ordinary API's answer (a code, a message, a list of records), so that body size, and with
-//! it the share of CPU and bandwidth, is one number.
+//! It has the shape of an ordinary API response (a code, a message, a list of records), so that one number controls the body
+//! size, and with it the ratio of CPU to bandwidth.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,14 +12,14 @@ const RECORD: &[u8] =
     r#"{"name":"nginx","author":"Igor Sysoev","version":"1.18","desp":"高性能代理工具"}"#.as_bytes();
 const END: &[u8] = b"]}";
 pub(crate) const MAX_PAYLOAD_MIB: usize = 64;
-/// The most records, with a comma after each, that fit into the longest body.
+/// Maximum number of records: with a comma after each they fit into the longest body.
 pub(crate) const MAX_RECORDS: u32 =
     ((MAX_PAYLOAD_MIB * 1024 * 1024 - BEGIN.len() - END.len()) / (RECORD.len() + 1)) as u32;
 
-/// All cached bodies together; at least one longest body.
+/// Maximum total size of the cached bodies; one body of the greatest length always fits.
 const MAX_CACHE_BYTES: usize = 2 * MAX_PAYLOAD_MIB * 1024 * 1024;
 
-/// Cached answers, by number of records. The oldest go first when there are too many bytes.
+/// Cached responses by number of records. The oldest are dropped first when there are too many bytes.
 #[derive(Default)]
 pub(crate) struct Payloads {
     responses: HashMap<u32, Response>,
@@ -28,7 +28,7 @@ pub(crate) struct Payloads {
 }
 
 impl Payloads {
-    /// The answer with this many records; at most [`MAX_RECORDS`].
+    /// Returns the response with this many records, at most [`MAX_RECORDS`].
     pub(crate) fn response(&mut self, records: u32) -> Response {
         if let Some(response) = self.responses.get(&records) {
             return response.clone();

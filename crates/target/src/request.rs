@@ -1,4 +1,4 @@
-//! A request: its head, read whole or not at all, and its body, read to its end and dropped.
+//! Parses requests: a head once it is complete, and a body, which is read to its end and dropped.
 
 use std::mem::MaybeUninit;
 
@@ -8,12 +8,12 @@ use plimsoll_http::Chunked;
 use crate::response::Framing;
 use crate::route::{Action, Refusal, route};
 
-/// A longer head is refused with 431.
+/// Maximum length of a head in bytes. A longer one is refused with 431.
 pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// More fields are refused with 431.
+/// Maximum number of fields. A head with more is refused with 431.
 const MAX_FIELDS: usize = 128;
 
-/// A request whose head was read. Its body is read afterwards, in whatever pieces it comes.
+/// A request whose head is parsed. Its body is read afterwards, in pieces of any length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     pub(crate) action: Action,
@@ -23,10 +23,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Reads one head from the start of the input and gives its length too; nothing if it is not whole yet.
+    /// Parses the head at the start of the input; returns the request and the head's length, or `None` if it is incomplete.
     ///
     /// # Errors
-    /// When the head is no request of HTTP/1.0 or HTTP/1.1, is too long, or leaves open where its body ends.
+    /// When the head is not a request of HTTP/1.0 or HTTP/1.1, is too long, or does not define where its body ends.
     pub fn parse(input: &[u8]) -> Result<Option<(Self, usize)>, Refusal> {
         let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; MAX_FIELDS];
         let mut head = httparse::Request::new(&mut []);
@@ -39,15 +39,15 @@ impl Request {
         Ok(Some((Self::from_head(&head)?, head_bytes)))
     }
 
-    /// True once the body has been read to its end.
+    /// True once the body is read to its end.
     pub fn is_read(&self) -> bool {
         self.body.is_read()
     }
 
-    /// Reads past as much of the body as is there and says how many bytes that was.
+    /// Skips the available part of the body; returns its length.
     ///
     /// # Errors
-    /// When the body is announced as chunks and comes as something else.
+    /// When the body is announced as chunked and is not.
     pub fn skip_body(&mut self, input: &[u8]) -> Result<usize, Refusal> {
         self.body.skip(input)
     }
@@ -72,7 +72,7 @@ impl Request {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// This many bytes.
+    /// This many bytes are still to come.
     Sized(u64),
     Chunked(Chunked),
 }
@@ -85,7 +85,7 @@ impl Body {
         }
     }
 
-    /// Reads past as much of the body as is there and says how many bytes that was.
+    /// Skips the available part of the body; returns its length.
     pub(crate) fn skip(&mut self, input: &[u8]) -> Result<usize, Refusal> {
         match self {
             Self::Sized(left) => {
@@ -98,7 +98,7 @@ impl Body {
     }
 }
 
-/// The fields that bear on how messages follow each other.
+/// The fields that define the length of a message and what follows it.
 #[derive(Default)]
 struct Fields {
     length: Option<u64>,
@@ -109,7 +109,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// Reads a field. The length of its name alone distinguishes most.
+    /// Reads a field. The length of its name alone rules out most fields.
     fn observe(&mut self, field: &Header<'_>) -> Result<(), Refusal> {
         let is = |name: &str| field.name.eq_ignore_ascii_case(name);
         match field.name.len() {
@@ -130,7 +130,7 @@ impl Fields {
         }
     }
 
-    /// Two different lengths would let two readers disagree on where the next request begins.
+    /// Refuses two different lengths, because two readers could disagree on where the next request begins.
     fn observe_length(&mut self, value: &[u8]) -> Result<(), Refusal> {
         let digits = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
         let length = digits.and_then(|text| text.parse().ok()).ok_or(Refusal::Malformed)?;

@@ -1,22 +1,22 @@
-//! Answers as bytes.
+//! Encodes responses.
 
 use std::fmt::Display;
 use std::sync::Arc;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Framing {
-    /// The request was HEAD: the answer has no body.
+    /// True for a HEAD request, whose response has no body.
     pub(crate) head_only: bool,
-    /// The client speaks HTTP/1.0: no chunks, and the head must state if the connection stays.
+    /// True for an HTTP/1.0 client: no chunks, and the head must state whether the connection stays open.
     pub(crate) old_protocol: bool,
     pub(crate) keep_alive: bool,
 }
 
-/// The interim answer to a client that waits before it sends a body.
+/// The interim response for a client that waits before it sends a body.
 pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// An answer rendered for the usual client, which speaks HTTP/1.1, wants the body and stays connected. For others
-/// its head is completed as it is written. Cloning copies no bytes.
+/// A response, encoded for the usual client, which speaks HTTP/1.1, reads the body and stays connected. For other clients the
+/// head is completed when it is written. Cloning copies no bytes.
 #[derive(Clone)]
 pub(crate) struct Response {
     pub(crate) bytes: Arc<Vec<u8>>,
@@ -24,7 +24,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// An answer with a JSON body; 204, 205 and 304 drop it, as they cannot have one.
+    /// A response with a JSON body, which is dropped for 204, 205 and 304, because these cannot have one.
     pub(crate) fn json(status: u16, body: &[u8]) -> Self {
         Self::new(status, "application/json", body)
     }
@@ -33,7 +33,7 @@ impl Response {
         Self::new(status, "text/plain; charset=utf-8", body.as_bytes())
     }
 
-    /// A JSON answer that says what is wrong. The message must need no escapes.
+    /// A JSON response with an error message. The message must not need escapes.
     pub(crate) fn error(status: u16, message: impl Display) -> Self {
         Self::json(status, format!(r#"{{"error":"{message}"}}"#).as_bytes())
     }
@@ -49,7 +49,7 @@ impl Response {
         Self::from_parts(status, &fields, body)
     }
 
-    /// A successful answer whose body comes in these chunks, none of them empty.
+    /// A successful response whose body consists of these chunks, none of them empty.
     pub(crate) fn chunked(chunks: &[&[u8]]) -> Self {
         let mut body = Vec::new();
         for chunk in chunks {
@@ -68,12 +68,12 @@ impl Response {
         Self { bytes: Arc::new(bytes), head_bytes }
     }
 
-    /// Whether a client can be sent [`Response::bytes`] as they are.
+    /// True if [`Response::bytes`] can be sent unchanged.
     pub(crate) fn is_usual(framing: Framing) -> bool {
         framing.keep_alive && !framing.old_protocol && !framing.head_only
     }
 
-    /// Writes the head for this client. It says if the connection stays where that is not the default.
+    /// Writes the head for this client. It states whether the connection stays open if that is not the default.
     pub(crate) fn render_head(&self, framing: Framing, answers: &mut Vec<u8>) {
         const LINE_END_BYTES: usize = 2;
         answers.extend_from_slice(&self.bytes[..self.head_bytes - LINE_END_BYTES]);
@@ -86,7 +86,7 @@ impl Response {
     }
 }
 
-/// The usual words for a status; they mean nothing to a client (RFC 9112, section 4).
+/// The usual reason phrase of a status; clients ignore it (RFC 9112, section 4).
 fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",

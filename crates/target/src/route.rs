@@ -1,4 +1,4 @@
-//! From the target of a request to what is to be done.
+//! Maps the target of a request to an action.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use plimsoll_units::parse_duration;
 use crate::delay::{MAX_STALLS, Stall};
 use crate::payload::{MAX_PAYLOAD_MIB, MAX_RECORDS};
 
-/// An hour.
+/// The longest `/sleep`: an hour.
 const MAX_SLEEP_MS: f64 = 3_600_000.0;
 const MAX_WORKERS: u32 = 1_000_000;
-/// Ten seconds, in which no other client is served.
+/// The longest `/cpu`: ten seconds, during which no other client is served.
 const MAX_BURN_US: u64 = 10_000_000;
 const MIN_STALL_EVERY: Duration = Duration::from_millis(1);
 
@@ -20,7 +20,7 @@ pub(crate) enum Action {
     Healthz,
     Stats,
     Payload(u32),
-    /// An answer after a time, given by one of a number of workers; none means no limit.
+    /// A response after a delay, by one of a number of workers; `None` means no limit.
     Sleep(Duration, Option<u32>),
     Burn(Duration),
     Status(u16),
@@ -30,7 +30,7 @@ pub(crate) enum Action {
     Refuse(Refusal),
 }
 
-/// Why a request is not served, in words for its sender.
+/// Why a request is refused, in words for the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("there is no such path; / lists the paths")]
@@ -73,7 +73,7 @@ impl Refusal {
     }
 }
 
-/// What the target of a request asks for.
+/// Returns the action that the target of a request asks for.
 pub(crate) fn route(target: &str) -> Action {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let action = match own_path(path) {
@@ -91,19 +91,19 @@ pub(crate) fn route(target: &str) -> Action {
     action.unwrap_or_else(Action::Refuse)
 }
 
-/// The path within this server: a proxy's client names the whole URL (RFC 9112, section 3.2.2).
+/// Returns the path on this server. The client of a proxy sends the whole URL (RFC 9112, section 3.2.2).
 fn own_path(path: &str) -> &str {
     let Some(rest) = path.strip_prefix("http://") else { return path };
     rest.find('/').map_or("/", |at| &rest[at..])
 }
 
-/// The first value of a name. Unknown names are ignored, because cache-busters are common.
+/// Returns the first value of a name. Unknown names are ignored, because cache-busters are common.
 fn value<'q>(query: &'q str, name: &str) -> Option<&'q str> {
     let mut pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// A number made of digits alone: `parse` by itself would also take a sign.
+/// Parses a number of digits only; `parse` alone would also accept a sign.
 fn whole<N: std::str::FromStr>(text: &str) -> Option<N> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -118,12 +118,12 @@ fn sleep(query: &str) -> Result<Action, Refusal> {
         value(query, "ms").and_then(decimal).filter(|ms| *ms <= MAX_SLEEP_MS).ok_or(Refusal::SleepTime)?;
     let workers = value(query, "workers")
         .map(|text| whole(text).filter(|count| (1..=MAX_WORKERS).contains(count)).ok_or(Refusal::Workers));
-    // Rounded to the nanosecond, so that 0.1 ms is 100,000 ns and not one less.
+    // Rounded to the nanosecond, so that 0.1 ms is 100,000 ns and not 99,999 ns.
     let span = Duration::from_nanos((ms * 1e6).round() as u64);
     Ok(Action::Sleep(span, workers.transpose()?))
 }
 
-/// A number of digits and at most one dot: `parse` by itself would also take `inf` and `1e9`.
+/// Parses a number of digits and at most one dot; `parse` alone would also accept `inf` and `1e9`.
 fn decimal(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     plain.then(|| text.parse().ok()).flatten()

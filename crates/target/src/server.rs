@@ -15,7 +15,7 @@ use crate::connection::{Connection, ResponseWriter, Turn};
 use crate::service::Service;
 use crate::slots::Slots;
 
-/// Why the server could not be set up, or had to end.
+/// Why the server could not start, or had to end.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     #[error(
@@ -29,14 +29,14 @@ pub enum ServerError {
 
 /// The longest time between two checks of the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(50);
-/// Connections taken before those that are open have their turn; the others come again.
+/// Maximum number of connections accepted in one turn. The others are accepted in the next one.
 const ACCEPTS_PER_TURN: usize = 256;
-/// Bytes read at once. All connections read into one buffer.
+/// Maximum number of bytes of one read. All connections share one buffer.
 const READ_BYTES: usize = 64 * 1024;
-/// The listener's token; slots give out none so high.
+/// The listener's token; `Slots` never assigns one so high.
 const LISTENER: u64 = u64::MAX;
 
-/// The reference server: listening, not yet answering.
+/// The reference server, which listens and does not respond yet.
 pub struct Server {
     listener: Listener,
     poll: Poll,
@@ -45,8 +45,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens on an address; port 0 takes a free one. Clients can connect from now on and are answered once
-    /// [`Server::run`] is called. Raises this process's soft limit of open files, so that it is not the limit.
+    /// Listens on an address; for port 0 the kernel chooses a free port. Clients can connect from now on, and get responses once
+    /// [`Server::run`] is called. Raises this process's soft limit of open files, so that it does not limit the load.
     ///
     /// # Errors
     /// When the address cannot be listened on, or the process has no descriptor left.
@@ -59,18 +59,18 @@ impl Server {
         Ok(Self { listener, poll, address, served: Arc::new(AtomicU64::new(0)) })
     }
 
-    /// Where it listens, with the port that was taken.
+    /// The address that it listens on, with the actual port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The number of requests answered, which can be watched from outside while the server runs. A request counts
-    /// when its answer is handed to the kernel; those to `/stats` and what is no HTTP do not count.
+    /// The number of requests answered, which the caller can read while the server runs. A request counts when its response is
+    /// passed to the kernel; requests to `/stats` and malformed ones do not count.
     pub fn served(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.served)
     }
 
-    /// Answers until the flag is set, which it sees within 50 ms; then closes all connections.
+    /// Serves until the flag is set, which it notices within 50 ms; then closes all connections.
     ///
     /// # Errors
     /// When the kernel refuses to watch the listener or to wait.
@@ -89,7 +89,7 @@ struct EventLoop<'s> {
     connections: Slots<Connection>,
     writer: ResponseWriter<'s>,
     buffer: Vec<u8>,
-    /// Connections that were interrupted so that others have their turn.
+    /// Connections that were interrupted to give the others their turn.
     unfinished: Vec<u64>,
 }
 
@@ -113,7 +113,7 @@ impl<'s> EventLoop<'s> {
     fn run(&mut self, stop: &AtomicBool) -> io::Result<()> {
         while !stop.load(Ordering::Relaxed) {
             self.poll.wait(self.longest_wait())?;
-            // Timers go first: a worker that is free by now is free for the requests of this round.
+            // Timers go first, because a worker that is free by now can take a request of this turn.
             self.wake_due();
             while let Some(Ready { token, .. }) = self.poll.next_ready() {
                 if token == LISTENER { self.accept() } else { self.turn(token) }
@@ -168,7 +168,7 @@ impl<'s> EventLoop<'s> {
             match self.listener.accept() {
                 Ok(socket) => self.welcome(socket),
                 Err(error) if out_of_descriptors(&error) => return self.turn_away(),
-                // None waits, or one gave up before it was taken.
+                // No connection waits, or one was aborted before it was accepted.
                 Err(_) => return,
             }
         }
@@ -176,7 +176,7 @@ impl<'s> EventLoop<'s> {
 
     fn welcome(&mut self, socket: Socket) {
         let poll = &self.poll;
-        // A client that cannot be watched is closed by dropping it.
+        // A client that cannot be watched is closed, because its socket is dropped.
         let welcomed = self.connections.insert_with(|token| {
             let watched = poll.watch(&socket, token).is_ok();
             watched.then(|| Connection::new(socket, token))
@@ -186,8 +186,8 @@ impl<'s> EventLoop<'s> {
         }
     }
 
-    /// Without a descriptor a client can be neither taken nor turned away, and the listener would stay ready and
-    /// the loop spin. The descriptor in reserve makes room to take it and close it.
+    /// Without a descriptor a client can be neither accepted nor closed, and the listener would stay ready and keep the loop
+    /// busy. Giving up the reserved descriptor makes it possible to accept the client and close it.
     fn turn_away(&mut self) {
         self.spare = None;
         best_effort(self.listener.accept(), "a client that has gone away needs no descriptor");

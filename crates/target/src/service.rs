@@ -1,4 +1,4 @@
-//! From what is asked for to an answer, now or later.
+//! Performs the action of a request and produces its response, now or later.
 
 use std::hint;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ const CHUNKED_TEXT: [u8; 1000] = [b'p'; 1000];
 pub(crate) struct Service<'s> {
     stop: &'s AtomicBool,
     served: Arc<AtomicU64>,
-    /// What is held back, for the event loop to wake.
+    /// Timers of the delayed responses, for the event loop.
     pub(crate) delays: Delays,
     payloads: Payloads,
     index: Response,
@@ -42,7 +42,7 @@ pub(crate) struct Service<'s> {
 }
 
 impl<'s> Service<'s> {
-    /// A service that counts what it answers, and aborts long work once `stop` is set.
+    /// Creates a service that counts its responses in `served`, and aborts long work once `stop` is set.
     pub(crate) fn new(stop: &'s AtomicBool, served: Arc<AtomicU64>) -> Self {
         let mut rest = CHUNKED_TEXT.as_slice();
         let chunks = CHUNK_BYTES.map(|bytes| rest.split_off(..bytes).unwrap_or_default());
@@ -58,7 +58,7 @@ impl<'s> Service<'s> {
         }
     }
 
-    /// Answers a request, or has the ticket woken when the answer is due.
+    /// Returns the response to a request, or `None` and wakes the ticket when the response is due.
     pub(crate) fn answer(&mut self, request: &Request, ticket: Ticket) -> Option<Response> {
         let due = match request.action {
             Action::Sleep(span, Some(workers)) => {
@@ -87,7 +87,7 @@ impl<'s> Service<'s> {
         Some(self.due_answer(request))
     }
 
-    /// The answer to a request that has waited long enough.
+    /// Returns the response to a request whose delay is over.
     pub(crate) fn due_answer(&mut self, request: &Request) -> Response {
         let served = match request.action {
             Action::Stats => self.served.load(Ordering::Relaxed),
@@ -119,7 +119,7 @@ fn json(status: u16, body: &str) -> Response {
     Response::json(status, body.as_bytes())
 }
 
-/// Uses CPU time. The clock is the thread's own: time in which others had the core is not counted.
+/// Uses CPU time, measured by the thread's own clock, which does not count time in which the thread was not running.
 fn burn(span: Duration, stop: &AtomicBool) {
     let start = cpu_time();
     while cpu_time().saturating_sub(start) < span && !stop.load(Ordering::Relaxed) {
@@ -129,6 +129,6 @@ fn burn(span: Duration, stop: &AtomicBool) {
 
 fn cpu_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
-    // The kernel gives no negative CPU time and fewer than 10^9 ns; the casts keep the value.
+    // CPU time is never negative and the fraction is below 10^9 ns, so the casts keep the value.
     Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
 }

@@ -1,7 +1,7 @@
-//! The open connections, by token.
+//! A table of open connections, indexed by token.
 
-/// Places for connections. A token is a place and how often it was given out before, so that an event or a timer
-/// of a connection that has gone never reaches the one that took its place.
+/// Slots for connections. A token consists of a slot and its generation, so that an event or a timer of a closed connection
+/// never reaches the connection that uses the slot now.
 pub(crate) struct Slots<T> {
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
@@ -25,7 +25,8 @@ impl<T> Slots<T> {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// Puts in what is made from its token; nothing if nothing is made, or no place is left.
+    /// Inserts the value that `make` creates from its token; returns the token, or `None` if nothing was created or no slot is
+    /// left.
     pub(crate) fn insert_with(&mut self, make: impl FnOnce(u64) -> Option<T>) -> Option<u64> {
         let index = match self.free.pop() {
             Some(index) => index,
@@ -41,14 +42,14 @@ impl<T> Slots<T> {
         Some(token)
     }
 
-    /// What was put in under this token, if it is still there.
+    /// The value with this token, if it is still there.
     #[inline]
     pub(crate) fn get_mut(&mut self, token: u64) -> Option<&mut T> {
         let slot = self.slots.get_mut(index(token))?;
         if u64::from(slot.generation) == token >> 32 { slot.value.as_mut() } else { None }
     }
 
-    /// Takes out what was put in under this token, if it is still there.
+    /// Removes and returns the value with this token, if it is still there.
     pub(crate) fn remove(&mut self, token: u64) -> Option<T> {
         self.get_mut(token)?;
         let slot = &mut self.slots[index(token)];

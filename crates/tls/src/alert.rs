@@ -1,8 +1,8 @@
-//! Alerts: one side of a session reports to the other that it ends, and why.
+//! Alerts: messages by which one side ends a session and says why.
 
 use std::fmt;
 
-/// An alert as it stands on the wire (RFC 8446, 6; RFC 5246, 7.2).
+/// An alert as encoded on the wire (RFC 8446, 6; RFC 5246, 7.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Alert(u8);
 
@@ -25,7 +25,7 @@ impl Alert {
         self.0
     }
 
-    /// The name in the RFCs, for the alerts that a client can meet.
+    /// The name in the RFCs, for alerts that a client can receive.
     pub const fn name(self) -> &'static str {
         match self.0 {
             0 => "close_notify",
@@ -59,7 +59,7 @@ impl Alert {
         }
     }
 
-    /// What the user can change when a server refuses the handshake by this alert.
+    /// What the user can do when a server refuses the handshake with this alert.
     pub(crate) const fn advice(self) -> &'static str {
         match self.0 {
             40 => "it may demand a client certificate (--cert, --key) or ciphers that Plimsoll does not have",
@@ -71,7 +71,7 @@ impl Alert {
         }
     }
 
-    /// A warning ends nothing. TLS 1.3 has none but these two, TLS 1.2 marks them by their level 1.
+    /// False for a warning. In TLS 1.3 only close_notify and user_canceled are warnings; TLS 1.2 marks them by level 1.
     pub(crate) const fn ends_session(self, level: u8, tls13: bool) -> bool {
         let warning = if tls13 { self.0 == Self::USER_CANCELED.0 } else { level == 1 };
         !warning

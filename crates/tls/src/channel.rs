@@ -1,4 +1,4 @@
-//! An open session: records in, plaintext out, and what a server may still say after the handshake.
+//! An open session: decrypts records, encrypts requests, and handles messages that a server may send after the handshake.
 
 use rustls::ProtocolVersion;
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
@@ -12,18 +12,18 @@ const HELLO_REQUEST: u8 = 0;
 const NEW_SESSION_TICKET: u8 = 4;
 const KEY_UPDATE: u8 = 24;
 const MESSAGE_HEADER_BYTES: usize = 4;
-/// A ticket may have 65,535 bytes in addition to its few fields; nothing longer is expected after the handshake.
+/// The longest handshake message accepted after the handshake: a ticket of 65,535 bytes in addition to its few fields.
 const MAX_MESSAGE_BYTES: usize = (1 << 16) + 1024;
 
 /// The record layer of a session whose handshake is done.
 pub(crate) struct Channel {
     send: RecordKey,
     receive: RecordKey,
-    /// Makes later keys and keeps tickets. TLS 1.2 has neither after its handshake.
+    /// Derives later keys and keeps tickets. `None` for TLS 1.2, which has neither after its handshake.
     kernel: Option<KernelConnection<ClientConnectionData>>,
-    /// A handshake message of which only a part has come.
+    /// The received part of an incomplete handshake message.
     message: Vec<u8>,
-    /// Records after which a sending key is replaced (TLS 1.3 only).
+    /// Number of records after which the sending key is replaced (TLS 1.3 only).
     records_per_key: u64,
     keeps_tickets: bool,
     answered: bool,
@@ -32,13 +32,13 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Replaces the sending key after `records`, so that a test sees it happen.
+    /// Replaces the sending key after `records`, so that a test can observe it.
     #[cfg(test)]
     pub(crate) const fn renew_after(&mut self, records: u64) {
         self.records_per_key = records;
     }
 
-    /// Takes over the keys of a connection whose handshake is done.
+    /// Takes over the keys of a connection whose handshake is complete.
     pub(crate) fn new(
         connection: UnbufferedClientConnection,
         keeps_tickets: bool,
@@ -65,7 +65,7 @@ impl Channel {
         !self.closed && !self.peer_closed
     }
 
-    /// Opens one whole record in place. A fault is reported to the server.
+    /// Decrypts one whole record in place. A fault is reported to the server by an alert.
     pub(crate) fn receive(
         &mut self,
         record: &mut [u8],
@@ -110,7 +110,7 @@ impl Channel {
         self.send.seal(record::ALERT, &[level, alert.code()], out)
     }
 
-    /// Appends `plain` to `out` in as many records as it needs.
+    /// Encrypts `plain` and appends it to `out`, in as many records as it needs.
     pub(crate) fn seal(&mut self, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsFailure> {
         if !self.is_open() {
             return Err(TlsFailure::NotOpen);
@@ -124,9 +124,9 @@ impl Channel {
         Ok(())
     }
 
-    /// Appends close_notify, once.
+    /// Appends close_notify, at most once.
     pub(crate) fn close(&mut self, out: &mut Vec<u8>) {
-        // Sealing two bytes with a valid key cannot fail, and a session that ends cannot use the error.
+        // Sealing two bytes with a valid key cannot fail, and the session ends anyway.
         let sent = self.send_alert(1, Alert::CLOSE_NOTIFY, out);
         self.closed |= sent.is_ok();
     }
@@ -143,7 +143,7 @@ impl Channel {
         if !alert.ends_session(level, self.kernel.is_some()) {
             return Ok(());
         }
-        // In TLS 1.3 the client is done first: a server that refuses its certificate says so afterwards.
+        // In TLS 1.3 the client completes its handshake first, so a server refuses its certificate only afterwards.
         let refused = self.kernel.is_some() && !self.answered;
         let failure = if refused { TlsFailure::Refused(alert) } else { TlsFailure::Ended(alert) };
         // A fatal alert is not answered (RFC 8446, 6.2).
@@ -151,12 +151,12 @@ impl Channel {
         Err(Fault { failure, alert })
     }
 
-    /// Reads the handshake messages of one record; one that is not whole waits for the next record.
+    /// Reads the handshake messages of one record. An incomplete message is kept until the next record.
     fn read_messages(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         if content.is_empty() {
             return Err(unexpected("a handshake record is empty"));
         }
-        // What is there of a message stays where it is until all of it is there: it may come byte by byte.
+        // An incomplete message stays in this buffer, so that one that arrives byte by byte is not copied each time.
         let mut joined = std::mem::take(&mut self.message);
         joined.extend_from_slice(content);
         let mut rest = joined.as_slice();
@@ -168,7 +168,7 @@ impl Channel {
             rest = after;
         }
         let consumed = joined.len() - rest.len();
-        // Nearly always all of it: a connection that waits for no rest keeps no memory for one.
+        // Usually everything is consumed. The buffer is then freed, so that an idle connection holds no memory for it.
         if consumed < joined.len() {
             joined.drain(..consumed);
             self.message = joined;
@@ -199,7 +199,7 @@ impl Channel {
         if answer { self.renew_sending_key(out) } else { Ok(()) }
     }
 
-    /// Announces a new sending key and takes it (RFC 8446, 4.6.3).
+    /// Announces a new sending key and switches to it (RFC 8446, 4.6.3).
     fn renew_sending_key(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
         if self.closed {
             return Ok(());
@@ -220,7 +220,7 @@ fn next_key(secrets: Option<(u64, rustls::ConnectionTrafficSecrets)>) -> Result<
     key.ok_or_else(|| Fault::broken("a new key cannot be made", Alert::INTERNAL_ERROR))
 }
 
-/// Type, body and what follows of the handshake message that `bytes` begin with; `None` if it is not whole.
+/// Splits the first handshake message of `bytes` into its type, its body and the rest; `None` if it is incomplete.
 #[expect(clippy::type_complexity, reason = "three parts of one slice, taken apart at the only call")]
 fn split_message(bytes: &[u8]) -> Result<Option<(u8, &[u8], &[u8])>, Fault> {
     let Some((&[kind, high, middle, low], rest)) = bytes.split_first_chunk::<MESSAGE_HEADER_BYTES>() else {

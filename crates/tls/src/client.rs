@@ -1,4 +1,4 @@
-//! A client: what its sessions have in common.
+//! A client: the configuration that its sessions share.
 
 use std::sync::Arc;
 
@@ -13,20 +13,20 @@ use crate::settings::{TlsError, TlsSettings, credentials};
 use crate::tickets::Tickets;
 use crate::verifier::Verifier;
 
-/// Makes sessions that share one configuration and, if sessions are resumed, one store of tickets.
-/// A clone is the same client.
+/// Creates sessions that share one configuration and, if sessions are resumed, one store of tickets. A clone shares them
+/// too.
 #[derive(Debug, Clone)]
 pub struct Client {
     config: Arc<ClientConfig>,
     keeps_tickets: bool,
 }
 
-/// The name of a server as its certificate must hold it, parsed once.
+/// The name of a server as its certificate must contain it, parsed once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerName(pki_types::ServerName<'static>);
 
 impl ServerName {
-    /// Reads a DNS name or an IP address; an IPv6 address may stand in brackets as in a URL.
+    /// Parses a DNS name or an IP address. An IPv6 address may be in brackets, as in a URL.
     ///
     /// # Errors
     /// [`TlsError::ServerName`] when it is neither.
@@ -38,7 +38,7 @@ impl ServerName {
 }
 
 impl Client {
-    /// Makes a client. Reads the system's authorities if they are asked for and something is verified.
+    /// Creates a client. Reads the system's authorities if the settings need them.
     ///
     /// # Errors
     /// What is wrong with the settings, and what to do about it.
@@ -70,28 +70,29 @@ impl Client {
         Ok(Self { config: Arc::new(config), keeps_tickets: settings.resumption })
     }
 
-    /// Makes a session with the server called `name`. A DNS name is sent to the server (SNI), an IP address is not.
+    /// Creates a session with the server called `name`. A DNS name is sent to the server (SNI), an IP address is not.
     ///
     /// # Errors
-    /// When the machine has no random numbers.
+    /// When the system cannot provide random numbers.
     pub fn session(&self, name: &ServerName) -> Result<Session, TlsError> {
         let connection = UnbufferedClientConnection::new(Arc::clone(&self.config), name.0.clone());
         let connection = connection.map_err(TlsError::Setup)?;
         Ok(Session::new(Handshake::new(connection, self.keeps_tickets)))
     }
 
-    /// Makes rustls's own connection for a blocking socket, verified as a session is: for HTTP clients next to the load.
+    /// Creates a rustls connection for a blocking socket, with the same verification as a session. It is for HTTP clients
+    /// other than the load.
     ///
     /// # Errors
-    /// When the machine has no random numbers.
+    /// When the system cannot provide random numbers.
     pub fn blocking_session(&self, name: &ServerName) -> Result<ClientConnection, TlsError> {
         ClientConnection::new(Arc::clone(&self.config), name.0.clone()).map_err(TlsError::Setup)
     }
 }
 
-/// aws-lc with its classical groups only. A key of ML-KEM in each first message costs the client more
-/// than the rest of the handshake, other load generators send none, and offering the group without a
-/// key makes servers ask for one, a round trip more.
+/// aws-lc with its classical groups only. An ML-KEM key in each first message costs the client more than the rest of the
+/// handshake, and other load generators send none. Offering the group without a key makes servers ask for one, which costs a
+/// round trip.
 fn provider() -> CryptoProvider {
     CryptoProvider {
         kx_groups: vec![kx_group::X25519, kx_group::SECP256R1, kx_group::SECP384R1],

@@ -1,11 +1,11 @@
-//! The names of everything that can end a session before its time.
+//! All errors that can end a session early.
 
 use rustls::{CertificateError, Error};
 use thiserror::Error as ThisError;
 
 use crate::alert::Alert;
 
-/// What failures of TLS are counted as.
+/// The categories in which TLS failures are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TlsFailureKind {
     Certificate,
@@ -36,7 +36,7 @@ pub enum TlsFailure {
          or accept any certificate with --insecure"
     )]
     CertificateNotYetValid,
-    /// Anything else that is wrong with the certificate, in the library's words.
+    /// Any other fault of the certificate, in the library's words.
     #[error(
         "the server's certificate was not accepted: {0}; replace it, \
          or accept any certificate with --insecure"
@@ -49,14 +49,14 @@ pub enum TlsFailure {
          enable TLS 1.2 with ECDHE and AES-GCM or ChaCha20, or TLS 1.3, on the server"
     )]
     Incompatible(String),
-    /// The first bytes are no TLS record.
+    /// The first bytes are not a TLS record.
     #[error("the server did not answer with TLS; check that the port is one for https")]
     NotTls,
     #[error("the server broke the TLS handshake: {0}; look for a proxy or a load balancer in between")]
     BrokenHandshake(String),
     #[error("the server closed the connection within the TLS handshake; see the server's error log")]
     ClosedInHandshake,
-    /// In TLS 1.3 the refusal of a client's certificate comes after the client's handshake is done.
+    /// In TLS 1.3 the server refuses a client's certificate only after the client's handshake is complete.
     #[error("the server ended the TLS session with the alert {0}; {advice}", advice = .0.advice())]
     Ended(Alert),
     #[error("a TLS record could not be decrypted; look for what changes bytes between here and the server")]
@@ -70,7 +70,7 @@ pub enum TlsFailure {
 }
 
 impl TlsFailure {
-    /// What this failure is counted as.
+    /// The category that this failure is counted in.
     pub const fn kind(&self) -> TlsFailureKind {
         match self {
             Self::CertificateUntrusted
@@ -102,8 +102,8 @@ impl TlsFailure {
     }
 }
 
-/// True for a certificate that calls itself an authority, as those of `openssl req -x509` do. The library says so only
-/// after it found the time of the certificate right.
+/// True for a certificate that claims to be an authority, such as one made by `openssl req -x509`. The library reports this only
+/// after it found the validity period in order.
 pub(crate) fn is_authority(fault: &CertificateError) -> bool {
     let CertificateError::Other(other) = fault else { return false };
     matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
@@ -111,9 +111,9 @@ pub(crate) fn is_authority(fault: &CertificateError) -> bool {
 
 fn certificate_failure(fault: CertificateError) -> TlsFailure {
     match fault {
-        // A server that signed its own certificate needs to be trusted by name, whatever else it calls itself.
+        // A server's self-signed certificate has to be trusted explicitly, even if it claims to be an authority.
         fault if is_authority(&fault) => TlsFailure::CertificateUntrusted,
-        // A bad signature is what an authority leaves behind that was made anew under its old name.
+        // A signature is bad, for example, if the authority was recreated under its old name.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => TlsFailure::CertificateUntrusted,
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFailure::CertificateExpired,
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
@@ -129,13 +129,13 @@ fn certificate_failure(fault: CertificateError) -> TlsFailure {
     }
 }
 
-/// The library gives a name with its kind around it: `DnsName("a.test")`, `IpAddress(127.0.0.1)`.
+/// Removes the kind around a name of the library: `DnsName("a.test")`, `IpAddress(127.0.0.1)`.
 fn bare(name: &str) -> &str {
     let within = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     within.map_or(name, |name| name.trim_matches('"'))
 }
 
-/// The names of a certificate as a user reads them; a shared host may have hundreds.
+/// Formats the names of a certificate; at most four, because a shared host may have hundreds.
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 4;
     let names: Vec<&str> = names.iter().map(|name| bare(name)).collect();

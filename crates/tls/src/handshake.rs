@@ -1,4 +1,4 @@
-//! A handshake under way: rustls is shown one record at a time, so that it never sees what belongs to the open session.
+//! The handshake. rustls gets one record at a time, so that it never reads a record of the open session.
 
 use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
 use rustls::unbuffered::{ConnectionState, EncodeError, EncodeTlsData};
@@ -11,7 +11,7 @@ use crate::record;
 
 pub(crate) struct Handshake {
     connection: UnbufferedClientConnection,
-    /// Bytes at the front of the input that rustls has seen and not given back.
+    /// Number of bytes at the front of the input that rustls has seen and not consumed.
     shown: usize,
     keeps_tickets: bool,
 }
@@ -27,8 +27,8 @@ impl Handshake {
         Self { connection, shown: 0, keeps_tickets }
     }
 
-    /// Goes on as far as `input` allows, takes what was used off its front, and returns whether the
-    /// handshake is done. After a failure `out` ends with the alert for the server, if one is due.
+    /// Continues as far as `input` allows, removes the consumed bytes from its front, and returns whether the handshake is
+    /// complete. After a failure `out` ends with the alert for the server, if one is due.
     pub(crate) fn advance(&mut self, input: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<bool, TlsFailure> {
         loop {
             match self.step(input, out) {
@@ -49,8 +49,9 @@ impl Handshake {
         }
     }
 
-    /// Appends what a failure left behind up to its alert, which is the last; encrypted it looks like application data. Asked for
-    /// more, rustls reads again what it failed at, and in debug builds asserts that it does not.
+    /// Appends the messages that a failure left, up to its alert, which is the last; an encrypted alert looks like application
+    /// data. It must stop there: a further step would make rustls read the faulty input again, which debug builds assert
+    /// against.
     fn append_alert(&mut self, input: &mut Vec<u8>, out: &mut Vec<u8>) {
         let mut begin = out.len();
         while let Ok(Wants::Another) = self.step(input, out) {
@@ -84,7 +85,7 @@ impl Handshake {
         wants
     }
 
-    /// Hands the keys over to the record layer of the open session.
+    /// Passes the keys to the record layer of the open session.
     pub(crate) fn open(self) -> Result<(Channel, Established), TlsFailure> {
         let established = Established::from_connection(&self.connection)
             .ok_or_else(|| TlsFailure::BrokenHandshake("it ended without a version or a cipher".into()))?;
@@ -106,21 +107,21 @@ fn append(
     Ok(Wants::Another)
 }
 
-/// What a handshake agreed on.
+/// The result of a handshake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Established {
     /// `TLSv1.3` or `TLSv1.2`.
     pub version: &'static str,
     /// The cipher by the name that OpenSSL and nginx print.
     pub cipher: &'static str,
-    /// The application protocol that the server chose of those offered.
+    /// The application protocol that the server chose; `None` if it chose none.
     pub alpn: Option<Box<[u8]>>,
-    /// Whether an earlier session was resumed, so that no certificate was sent.
+    /// True if an earlier session was resumed, so that no certificate was sent.
     pub resumed: bool,
 }
 
 impl Established {
-    /// Reads it from a connection whose handshake is done; `None` before.
+    /// Reads the result from a connection; `None` until its handshake is complete.
     pub(crate) fn from_connection(connection: &UnbufferedClientConnection) -> Option<Self> {
         Some(Self {
             version: version_name(connection.protocol_version()?),

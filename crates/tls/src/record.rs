@@ -1,9 +1,9 @@
 //! Records of an open session: framing, and the keys of one direction.
 //!
-//! TLS 1.3 (RFC 8446, 5.2 and 5.3): the nonce is the vector xored with the record's number, the header
-//! is authenticated, and the true type is the last byte that is not zero. TLS 1.2 with AES-GCM (RFC 5288,
-//! 3): the last eight bytes of the nonce stand before the ciphertext. TLS 1.2 with ChaCha20 (RFC 7905,
-//! 2): the nonce of TLS 1.3. Both authenticate number, type, version and length (RFC 5246, 6.2.3.3).
+//! TLS 1.3 (RFC 8446, 5.2 and 5.3): the nonce is the initialisation vector xored with the record's number, the header is
+//! authenticated, and the true type is the last non-zero byte. TLS 1.2 with AES-GCM (RFC 5288, 3): the last eight bytes of
+//! the nonce precede the ciphertext. TLS 1.2 with ChaCha20 (RFC 7905, 2): the nonce of TLS 1.3. Both TLS 1.2 suites
+//! authenticate number, type, version and length (RFC 5246, 6.2.3.3).
 
 use aws_lc_rs::aead::{
     AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey,
@@ -19,14 +19,14 @@ pub(crate) const ALERT: u8 = 21;
 pub(crate) const HANDSHAKE: u8 = 22;
 pub(crate) const APPLICATION: u8 = 23;
 
-/// The most plaintext that a record may hold.
+/// Maximum number of plaintext bytes in a record.
 pub(crate) const MAX_PLAIN_BYTES: usize = 1 << 14;
 pub(crate) const HEADER_BYTES: usize = 5;
-/// TLS 1.2 allows 2048 bytes over the plaintext, TLS 1.3 256.
+/// Maximum length of a record's body: TLS 1.2 allows 2048 bytes more than the plaintext, TLS 1.3 allows 256.
 const MAX_BODY_BYTES: usize = MAX_PLAIN_BYTES + 2048;
 const TAG_BYTES: usize = 16;
 
-/// What stops a session from our side: its name, and the alert that reports it to the server.
+/// A fault that ends the session from this side: the failure, and the alert that reports it to the server.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) failure: TlsFailure,
@@ -43,17 +43,17 @@ impl Fault {
     }
 }
 
-/// A failure that is not the server's.
+/// Converts a failure of this side, not of the server.
 impl From<TlsFailure> for Fault {
     fn from(failure: TlsFailure) -> Self {
         Self { failure, alert: Alert::INTERNAL_ERROR }
     }
 }
 
-/// The length in bytes of the record that `bytes` begin with, header included; `None` until the header is whole.
+/// Returns the length in bytes of the first record of `bytes`, header included; `None` until the header is complete.
 ///
 /// # Errors
-/// [`TlsFailure::NotTls`] when no record begins like this.
+/// [`TlsFailure::NotTls`] when no record begins with these bytes.
 pub(crate) fn record_bytes(bytes: &[u8]) -> Result<Option<usize>, TlsFailure> {
     let Some(&[kind, major, _, high, low]) = bytes.first_chunk::<HEADER_BYTES>() else {
         return Ok(None);
@@ -72,12 +72,12 @@ pub(crate) struct RecordKey {
     vector: [u8; NONCE_LEN],
     sequence: u64,
     tls13: bool,
-    /// Bytes of the nonce that are on the wire: 8 in TLS 1.2 with AES-GCM, else none.
+    /// Number of nonce bytes on the wire: 8 in TLS 1.2 with AES-GCM, otherwise 0.
     explicit_bytes: usize,
 }
 
 impl RecordKey {
-    /// Takes over `secrets` that belong to the record with number `sequence` and those after it.
+    /// Creates a key from `secrets`; the next record has the number `sequence`.
     pub(crate) fn new(
         sequence: u64,
         secrets: &ConnectionTrafficSecrets,
@@ -108,7 +108,7 @@ impl RecordKey {
         nonce
     }
 
-    /// Appends one record with `plain`, which is at most [`MAX_PLAIN_BYTES`] long, to `out`.
+    /// Encrypts `plain`, at most [`MAX_PLAIN_BYTES`] long, and appends it to `out` as one record.
     pub(crate) fn seal(&mut self, kind: u8, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsFailure> {
         let nonce = self.nonce();
         let body_bytes = self.explicit_bytes + plain.len() + usize::from(self.tls13) + TAG_BYTES;
@@ -130,7 +130,7 @@ impl RecordKey {
         Ok(())
     }
 
-    /// Decrypts one whole record in place: its true type and its plaintext.
+    /// Decrypts one whole record in place; returns its true type and its plaintext.
     pub(crate) fn open<'a>(&mut self, record: &'a mut [u8]) -> Result<(u8, &'a mut [u8]), Fault> {
         let Some((header, body)) = record.split_first_chunk_mut::<HEADER_BYTES>() else {
             return Err(Fault::undecryptable());
@@ -152,7 +152,7 @@ impl RecordKey {
         if self.tls13 { strip(plain) } else { limit(kind, plain) }
     }
 
-    /// What a record's tag covers in addition to the ciphertext: five bytes in TLS 1.3, thirteen in TLS 1.2.
+    /// The additional authenticated data of a record: five bytes in TLS 1.3, thirteen in TLS 1.2.
     fn authenticated<'a>(
         &self,
         header: &'a [u8; HEADER_BYTES],
@@ -173,7 +173,7 @@ fn unusable(what: &str) -> TlsFailure {
     TlsFailure::BrokenHandshake(format!("it ended with {what}"))
 }
 
-/// A record's length on the wire; records are cut so that it fits.
+/// Encodes a record's length; records are short enough for two bytes.
 fn length(bytes: usize) -> [u8; 2] {
     debug_assert!(bytes <= MAX_BODY_BYTES, "no record is that long");
     u16::try_from(bytes).unwrap_or(u16::MAX).to_be_bytes()
@@ -184,7 +184,7 @@ fn header(kind: u8, body_bytes: usize) -> [u8; HEADER_BYTES] {
     [kind, 3, 3, high, low]
 }
 
-/// Takes padding and type off the end of TLS 1.3's inner plaintext (RFC 8446, 5.4).
+/// Removes padding and type from the end of TLS 1.3's inner plaintext (RFC 8446, 5.4); returns type and content.
 fn strip(inner: &mut [u8]) -> Result<(u8, &mut [u8]), Fault> {
     let Some(end) = inner.iter().rposition(|byte| *byte != 0) else {
         return Err(Fault::broken("a record has no type", Alert::UNEXPECTED_MESSAGE));

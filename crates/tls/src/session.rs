@@ -1,4 +1,4 @@
-//! One session, from its first byte to its last.
+//! One TLS session, from the first byte to the last.
 
 use crate::channel::Channel;
 use crate::failure::TlsFailure;
@@ -14,12 +14,12 @@ enum Phase {
     Failed(Box<TlsFailure>),
 }
 
-/// One TLS session of a client: it takes what arrived, and returns what to send and the plain text.
+/// One TLS session of a client: takes received bytes, returns the bytes to send and the plaintext.
 ///
-/// The bytes of the server may be cut in any way; that never changes what is reported.
+/// The network may split the server's bytes in any way; the results never depend on it.
 pub struct Session {
     phase: Phase,
-    /// In a handshake everything that is not used up; later the beginning of a record, else empty and without capacity.
+    /// During the handshake all unconsumed bytes; later the beginning of a record, otherwise empty and without capacity.
     partial: Vec<u8>,
     established: Option<Box<Established>>,
 }
@@ -29,20 +29,20 @@ impl Session {
         Self { phase: Phase::Handshake(Box::new(handshake)), partial: Vec::new(), established: None }
     }
 
-    /// Appends the first message of the handshake to `out`. Call it once, when the connection is there.
+    /// Appends the first message of the handshake to `out`. Call it once, when the socket is connected.
     ///
     /// # Errors
-    /// A failure of rustls to make its first message; none is known.
+    /// When rustls cannot create its first message; no cause is known.
     pub fn start(&mut self, out: &mut Vec<u8>) -> Result<(), TlsFailure> {
         self.receive(&mut [], out, &mut |_| {})
     }
 
-    /// Takes `bytes` as they came from the server. Plaintext goes to `plain`, a record at a time, and what must be sent
-    /// back is appended to `out`. Whole records are decrypted where they are, so `bytes` are not what they were.
+    /// Reads `bytes` as they came from the server. Passes plaintext to `plain`, one record at a time, and appends replies to
+    /// `out`. Whole records are decrypted in place, which overwrites `bytes`.
     ///
     /// # Errors
-    /// The failure that ends the session; plaintext before it has been given. `out` may hold an alert
-    /// for the server. Later calls return the same failure.
+    /// The failure that ends the session; the plaintext before it has been passed. `out` may end with an alert for the
+    /// server. Later calls return the same failure.
     pub fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -72,7 +72,7 @@ impl Session {
         if !handshake.advance(&mut self.partial, out)? {
             return Ok(());
         }
-        // The phase is replaced at once; this name for it is never seen.
+        // The phase is replaced below, so this placeholder is never observed.
         let Phase::Handshake(done) =
             std::mem::replace(&mut self.phase, Phase::Failed(Box::new(TlsFailure::ClosedInHandshake)))
         else {
@@ -99,10 +99,10 @@ impl Session {
             if whole(&self.partial)?.is_none() {
                 return Ok(());
             }
-            // Taken, so that the buffer is freed as soon as its record is read.
+            // Taken out, so that the buffer is freed as soon as its record is read.
             channel.receive(&mut std::mem::take(&mut self.partial), out, plain)?;
         }
-        // Bytes after close_notify have no meaning and are not read.
+        // Bytes after close_notify are ignored.
         while !channel.peer_closed {
             let Some(length) = whole(rest)? else {
                 complete(&mut self.partial, rest)?;
@@ -115,12 +115,12 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the handshake is done and neither side has ended the session: requests can be sealed.
+    /// True if the handshake is complete and neither side has ended the session: requests can be sealed.
     pub fn is_open(&self) -> bool {
         matches!(&self.phase, Phase::Open(channel) if channel.is_open())
     }
 
-    /// Whether the server has said close_notify, so that nothing more will come.
+    /// True once the server has sent close_notify, after which nothing more arrives.
     pub fn peer_closed(&self) -> bool {
         matches!(&self.phase, Phase::Open(channel) if channel.peer_closed)
     }
@@ -136,18 +136,18 @@ impl Session {
         }
     }
 
-    /// Appends close_notify to `out` if the session is open and has not said so yet.
+    /// Appends close_notify to `out` if the session is open and has not sent it yet.
     pub fn close(&mut self, out: &mut Vec<u8>) {
         if let Phase::Open(channel) = &mut self.phase {
             channel.close(out);
         }
     }
 
-    /// What it means that the connection's bytes have ended here.
+    /// Checks whether the connection may end at this point.
     ///
     /// # Errors
-    /// [`TlsFailure::ClosedInHandshake`], or [`TlsFailure::Truncated`] when the server has not said
-    /// close_notify; the failure before it, if there was one.
+    /// [`TlsFailure::ClosedInHandshake`]; [`TlsFailure::Truncated`] when the server has not sent close_notify; or the failure that
+    /// ended the session earlier.
     pub fn end(&self) -> Result<(), TlsFailure> {
         match &self.phase {
             Phase::Handshake(_) => Err(TlsFailure::ClosedInHandshake),
@@ -157,7 +157,7 @@ impl Session {
         }
     }
 
-    /// What the handshake agreed on; `None` until it is done.
+    /// The result of the handshake; `None` until it is complete.
     pub fn established(&self) -> Option<&Established> {
         self.established.as_deref()
     }
@@ -174,7 +174,7 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// Length of the record that `bytes` begin with, if all of it is there.
+/// Returns the length of the first record of `bytes` if all of it is there.
 fn whole(bytes: &[u8]) -> Result<Option<usize>, TlsFailure> {
     Ok(length(bytes)?.filter(|length| *length <= bytes.len()))
 }
@@ -183,7 +183,7 @@ fn length(bytes: &[u8]) -> Result<Option<usize>, TlsFailure> {
     record::record_bytes(bytes).map_err(|_| TlsFailure::BrokenRecord("bytes came that are no record"))
 }
 
-/// Adds to `partial` what its record lacks, and returns how many bytes of `rest` that took.
+/// Appends to `partial` the missing bytes of its record; returns how many bytes of `rest` that took.
 fn complete(partial: &mut Vec<u8>, rest: &[u8]) -> Result<usize, TlsFailure> {
     let head = HEADER_BYTES.saturating_sub(partial.len()).min(rest.len());
     partial.extend_from_slice(&rest[..head]);

@@ -1,4 +1,4 @@
-//! What a client is made of, checked before anything is sent.
+//! The settings of a client, checked before anything is sent.
 
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -8,13 +8,13 @@ use thiserror::Error as ThisError;
 /// How a client behaves. The defaults verify against the system's authorities and resume sessions.
 #[derive(Debug, Clone)]
 pub struct TlsSettings {
-    /// Which authorities to trust; ignored when nothing is verified.
+    /// The authorities to trust; ignored without verification.
     pub roots: Roots,
-    /// The client's own certificate, for servers that demand one.
+    /// The client's own certificate, for servers that require one.
     pub identity: Option<Identity>,
     pub verify: bool,
     pub resumption: bool,
-    /// Application protocols to offer, the best first; none offers none.
+    /// Application protocols to offer, in order of preference; if empty, none is offered.
     pub alpn: Vec<Vec<u8>>,
 }
 
@@ -24,7 +24,7 @@ impl Default for TlsSettings {
     }
 }
 
-/// Whom to trust.
+/// The trusted authorities.
 #[derive(Debug, Clone)]
 pub enum Roots {
     System,
@@ -35,7 +35,7 @@ pub enum Roots {
 /// A client's certificate and key.
 #[derive(Clone)]
 pub struct Identity {
-    /// The certificate and those between it and its authority, as PEM, the client's first.
+    /// The client's certificate followed by the intermediate certificates, as PEM.
     pub chain_pem: Vec<u8>,
     /// The private key as PEM: PKCS#8, PKCS#1 or SEC1, not encrypted.
     pub key_pem: Vec<u8>,
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// Why no client can be made of the settings; `option` is the one that names the file.
+/// Why the settings are invalid; `option` is the option that names the file.
 #[derive(Debug, ThisError)]
 pub enum TlsError {
     #[error(
@@ -58,13 +58,13 @@ pub enum TlsError {
     Pem { option: &'static str, reason: PemError },
     #[error("certificate {position} in the file given with --cacert cannot be read: {reason}; take it out")]
     Authority {
-        /// Where in the file, from 1.
+        /// Position in the file, from 1.
         position: usize,
         reason: Error,
     },
     #[error("this system has no certificate authorities{reason}; install ca-certificates or give --cacert")]
     NoSystemRoots {
-        /// The first error in reading them, after a colon, or nothing.
+        /// The first read error, preceded by a colon; empty if there is none.
         reason: String,
     },
     #[error("the file given with --key holds no private key; it must be PEM with a BEGIN PRIVATE KEY line")]
@@ -104,7 +104,7 @@ pub(crate) fn authorities(roots: &Roots) -> Result<(RootCertStore, Vec<Certifica
     }
 }
 
-/// Systems hold certificates here and there that cannot be read; those are passed over.
+/// Adds the system's authorities. Some systems contain certificates that cannot be read; these are skipped.
 fn add_system(store: &mut RootCertStore) -> Result<(), TlsError> {
     let found = rustls_native_certs::load_native_certs();
     let (added, _) = store.add_parsable_certificates(found.certs);

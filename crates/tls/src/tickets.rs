@@ -1,7 +1,7 @@
-//! Sessions that can be resumed.
+//! The store of tickets for resumption.
 //!
-//! rustls's own store keeps eight tickets for a server. A load test without keep-alive has hundreds of
-//! connections to one, each of which uses a ticket up (RFC 8446, C.4), so here it is [`MAX_TICKETS`].
+//! rustls's own store keeps eight tickets for a server. A load test without keep-alive has hundreds of connections to one
+//! server, and each uses up a ticket (RFC 8446, C.4), so this store keeps [`MAX_TICKETS`].
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,16 +11,16 @@ use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
 
-/// Tickets of one server; each holds some kilobytes.
+/// Maximum number of tickets of one server; each takes some kilobytes.
 const MAX_TICKETS: usize = 256;
-/// Servers; a plan names few.
+/// Maximum number of servers; a plan names few.
 const MAX_SERVERS: usize = 64;
 
 #[derive(Default)]
 struct Server {
     group: Option<NamedGroup>,
     tls12: Option<Tls12ClientSessionValue>,
-    /// The newest is used first: it is valid longest.
+    /// The newest ticket is used first, because it is valid longest.
     tls13: Vec<Tls13ClientSessionValue>,
 }
 

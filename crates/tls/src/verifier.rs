@@ -1,13 +1,13 @@
 //! The verifier of server certificates.
 //!
-//! By default a chain leads to an authority, or the server's own certificate was given with `--cacert`: `openssl req
-//! -x509` makes certificates that sign themselves and call themselves an authority. The library refuses those as a
-//! server's certificate even when they are trusted; curl and browsers accept them, and so do we, when the very same
-//! certificate was given. Time, name and signature count as ever.
+//! By default a server's certificate is accepted if its chain leads to a trusted authority, or if the certificate itself was
+//! given with `--cacert`. The second case covers self-signed certificates of `openssl req -x509`, which claim to be an
+//! authority: the library refuses those as a server's certificate even if they are trusted, while curl and browsers accept
+//! them. Validity period, name and signature are still checked.
 //!
-//! With `--insecure` every server is accepted: load tests meet staging servers with certificates of other names, expired,
-//! or self-signed, and wrk verifies nothing. Signatures are not verified either: they add nothing if every server is
-//! accepted, and certificates that the library cannot read (X.509 version 1) are accepted with the others.
+//! With `--insecure` every server is accepted: load tests often run against staging servers whose certificates are expired,
+//! self-signed or for other names, and wrk verifies nothing. Signatures are not verified either, because that adds nothing if
+//! every server is accepted. So certificates that the library cannot read (X.509 version 1) are accepted too.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(crate) struct Verifier {
 }
 
 impl Verifier {
-    /// The verifier for these settings.
+    /// Creates the verifier for these settings.
     ///
     /// # Errors
     /// When an authority cannot be read, or the system has none.

@@ -8,29 +8,29 @@ use serde::{Deserialize, Serialize};
 
 /// A point on the monotonic clock, in nanoseconds since an origin that only this machine knows.
 ///
-/// Unlike `std::time::Instant` it can be made from a number, so schedules and state machines are
-/// tested on instants of the test's choosing, and it is eight bytes wide.
+/// Unlike `std::time::Instant` it can be created from a number, so tests of schedules and state machines can choose their
+/// instants, and it is eight bytes wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Instant(u64);
 
 impl Instant {
-    /// The instant `ns` nanoseconds after the clock's origin.
+    /// Creates the instant `ns` nanoseconds after the clock's origin.
     pub const fn from_nanos(ns: u64) -> Self {
         Self(ns)
     }
 
-    /// Nanoseconds since the clock's origin.
+    /// Returns the nanoseconds since the clock's origin.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
-    /// Nanoseconds from `earlier` to `self`; zero if `earlier` is the later one.
+    /// Returns the nanoseconds from `earlier` to `self`; zero if `earlier` is the later one.
     pub const fn nanos_since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The time from `earlier` to `self`; zero if `earlier` is the later one.
+    /// Returns the time from `earlier` to `self`; zero if `earlier` is the later one.
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.nanos_since(earlier))
     }
@@ -54,9 +54,9 @@ impl Sub<Duration> for Instant {
     }
 }
 
-/// A source of the current instant. Code that must be tested without sleeping takes one.
+/// A source of the current instant. Code that must be testable without sleeping takes one.
 pub trait Clock {
-    /// The current instant; never earlier than one it gave before.
+    /// Returns the current instant, which is never earlier than the previous one.
     fn now(&self) -> Instant;
 }
 
@@ -68,17 +68,17 @@ impl Clock for RealClock {
     #[inline]
     fn now(&self) -> Instant {
         let time = clock_gettime(ClockId::Monotonic);
-        // The kernel never gives negative monotonic times; both casts keep the value.
+        // The kernel never reports negative monotonic times, so both casts keep the value.
         Instant::from_nanos(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
     }
 }
 
-/// Time since 1970, as the system has it: for dates and names, never for intervals. Zero where it is set before 1970.
+/// Returns the system's time since 1970, for dates and names, never for intervals. Zero if the clock is set to before 1970.
 pub fn unix_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// [`unix_time`] in milliseconds.
+/// Returns [`unix_time`] in milliseconds.
 pub fn unix_ms() -> u64 {
     u64::try_from(unix_time().as_millis()).unwrap_or(u64::MAX)
 }

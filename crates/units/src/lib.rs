@@ -1,8 +1,8 @@
-//! Durations, sizes and rates: parsed and printed in one place, and the clock.
+//! Parses and prints durations, sizes and rates, and provides the clock.
 //!
-//! Every figure a user types or reads passes through this crate, so that `1.5s`, `10k` and `2.5Gbit`
-//! mean the same in a flag, in a plan file and in a report. Nothing here does I/O except
-//! [`RealClock`], the only reader of the operating system's clock.
+//! Every figure that a user types or reads passes through this crate, so that `1.5s`, `10k` and `2.5Gbit` mean the same in a
+//! flag, in a plan file and in a report. Nothing here does I/O except [`RealClock`] and [`unix_time`], the only readers of the
+//! operating system's clocks.
 
 mod clock;
 mod quantity;
@@ -18,6 +18,6 @@ pub use text::{
     printable, share_text, significant,
 };
 
-/// Drops the outcome of an operation whose failure changes nothing, for the reason given: `best_effort(child.kill(), "it may
-/// have ended by itself")`. Everywhere else an error is handled, recorded as an event or returned.
+/// Ignores the result of an operation whose failure has no consequences, for the stated reason: `best_effort(child.kill(), "it
+/// may have ended by itself")`. Everywhere else an error is handled, recorded as an event or returned.
 pub fn best_effort<T, E>(_outcome: Result<T, E>, _because: &'static str) {}

@@ -1,8 +1,8 @@
-//! What people type for amounts: `10k`, `1.5s`, `500ms`, `2k/s`.
+//! Parses amounts as people type them: `10k`, `1.5s`, `500ms`, `2k/s`.
 
 use std::time::Duration;
 
-/// A quantity that could not be read.
+/// The error for a quantity that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {expected}")]
 pub struct ParseQuantityError {
@@ -14,14 +14,14 @@ fn parsed<T>(text: &str, value: Option<T>, expected: &'static str) -> Result<T, 
     value.ok_or_else(|| ParseQuantityError { text: text.to_owned(), expected })
 }
 
-/// Parts of one number and its unit; a plain number has an empty unit.
+/// Splits a text into its number and its unit; the unit of a plain number is empty.
 fn split_unit(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     (&text[..end], text[end..].trim())
 }
 
 fn number(digits: &str) -> Option<f64> {
-    // `parse::<f64>` takes more than people mean here (inf, 1e9), so only digits and one dot reach it.
+    // `parse::<f64>` accepts more than people mean here (inf, 1e9), so only digits and one dot reach it.
     let value: f64 = digits.parse().ok()?;
     value.is_finite().then_some(value)
 }
@@ -49,19 +49,18 @@ fn si_factor(unit: &str) -> Option<f64> {
     })
 }
 
-/// A number with a unit, in units of one.
+/// Parses a number with a unit, and multiplies it by the size of the unit.
 fn scaled(text: &str, unit_size: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let (digits, unit) = split_unit(text.trim());
     Some(number(digits)? * unit_size(unit)?)
 }
 
-/// A whole amount, at least one.
+/// Rounds to a whole amount; `None` if it is below 1 or too large.
 fn whole(value: f64) -> Option<u64> {
     (1.0..=1e15).contains(&value).then(|| value.round() as u64)
 }
 
-/// Reads a duration: a number with `ns`, `us`, `ms`, `s`, `m`, `h` or `d`, several of them joined
-/// (`1m30s`), or a plain number of seconds.
+/// Parses a duration: a number with `ns`, `us`, `ms`, `s`, `m`, `h` or `d`, several of them joined (`1m30s`), or a plain number of seconds.
 ///
 /// # Errors
 /// When the text is anything else, or longer than a year.
@@ -77,7 +76,7 @@ fn duration(text: &str) -> Option<Duration> {
         let (digits, tail) = split_unit(rest);
         let unit_len = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
         let unit = tail[..unit_len].trim();
-        // Of several parts each names its unit: the 30 of `1h30` may be minutes or seconds.
+        // With several parts, each must have a unit: the 30 of `1h30` could be minutes or seconds.
         if unit.is_empty() && digits.len() < text.len() {
             return None;
         }
@@ -87,17 +86,17 @@ fn duration(text: &str) -> Option<Duration> {
     (!text.is_empty() && seconds <= YEAR_SEC).then(|| Duration::from_secs_f64(seconds))
 }
 
-/// Reads a whole count with an optional SI suffix: `200`, `1k`, `2.5M`.
+/// Parses a whole count with an optional SI suffix: `200`, `1k`, `2.5M`.
 ///
 /// # Errors
-/// When the text is not a number, or does not come out whole (`1.5`, `0.3k` is 300 and passes).
+/// When the text is not a number, or its value is not whole: `1.5` is an error, `0.3k` is 300.
 pub fn parse_count(text: &str) -> Result<u64, ParseQuantityError> {
     let is_whole = |value: &f64| (value - value.round()).abs() <= 1e-6 && value.round() <= 1e15;
     let count = scaled(text, si_factor).filter(is_whole).map(|value| value.round() as u64);
     parsed(text, count, "a count such as 200, 1k or 2.5M")
 }
 
-/// Reads a rate and gives it per second: `2k`, `2k/s`, `0.5`, `120/m`, `3600/h`.
+/// Parses a rate to events per second: `2k`, `2k/s`, `0.5`, `120/m`, `3600/h`.
 ///
 /// # Errors
 /// When the text is anything else, or the rate is zero.
@@ -109,10 +108,10 @@ pub fn parse_rate(text: &str) -> Result<f64, ParseQuantityError> {
     parsed(text, rate, "a rate such as 500, 2k or 120/m")
 }
 
-/// Reads a ratio: `0.9995`, or `99.95%`.
+/// Parses a ratio: `0.9995`, or `99.95%`.
 ///
 /// # Errors
-/// When the text is anything else, or the ratio is not from 0 to 1: a bare `99.95` was meant to be per cent.
+/// When the text is anything else, or the ratio is not from 0 to 1. A plain `99.95` was probably meant as a percentage.
 pub fn parse_ratio(text: &str) -> Result<f64, ParseQuantityError> {
     let text = text.trim();
     let (digits, whole) = text.strip_suffix('%').map_or((text, 1.0), |digits| (digits.trim(), 100.0));
@@ -120,8 +119,7 @@ pub fn parse_ratio(text: &str) -> Result<f64, ParseQuantityError> {
     parsed(text, ratio, "a ratio such as 0.9995 or 99.95%")
 }
 
-/// Reads a bandwidth and gives it in bits per second: a number with `bit`, `kbit`, `Mbit` or `Gbit`, with or without
-/// `/s`.
+/// Parses a bandwidth to bits per second: a number with `bit`, `kbit`, `Mbit` or `Gbit`, with or without `/s`.
 ///
 /// # Errors
 /// When the text is anything else, or less than one bit per second.
@@ -131,8 +129,7 @@ pub fn parse_bandwidth(text: &str) -> Result<u64, ParseQuantityError> {
     parsed(text, bandwidth, "a bandwidth such as 200Mbit, 2.5Gbit or 64kbit/s")
 }
 
-/// Reads an amount of bytes: a number with `B`, `kB`, `MB` or `GB` (powers of 1000), or `KiB`, `MiB` or `GiB` (powers
-/// of 1024).
+/// Parses an amount of bytes: a number with `B`, `kB`, `MB` or `GB` (powers of 1000), or `KiB`, `MiB` or `GiB` (powers of 1024).
 ///
 /// # Errors
 /// When the text is anything else, or less than one byte.

@@ -1,8 +1,8 @@
-//! How amounts are printed, and text that others wrote.
+//! Formats amounts, and makes text from other sources safe to print.
 
 use std::borrow::Cow;
 
-/// A number with three significant digits and no more: `2.10e-4`, `0.00149`, `0.412`, `4.33`, `81.6`, `12345`.
+/// Formats a number with at most three significant digits, but all integer digits: `2.10e-4`, `0.00149`, `0.412`, `4.33`, `81.6`, `12345`.
 pub fn significant(value: f64) -> String {
     let size = value.abs();
     match size {
@@ -19,7 +19,7 @@ pub fn significant(value: f64) -> String {
     }
 }
 
-/// A whole number with its thousands set apart: `1,234,567`.
+/// Formats a whole number with separated thousands: `1,234,567`.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -32,24 +32,25 @@ pub fn grouped(value: u64) -> String {
     text
 }
 
-/// A count or a rate: thousands set apart from 100 on, three significant digits below.
+/// Formats a count or a rate: with separated thousands from 100 on, with three significant digits below.
 pub fn count_text(value: f64) -> String {
     if value.is_finite() && value >= 99.95 { grouped(value.round() as u64) } else { significant(value) }
 }
 
-/// A count or a rate that a user chose, or that is to be read next to one: with more digits than [`count_text`] where it has
-/// them.
+/// Formats a count or a rate that a user chose, or that is shown next to such a value: like [`count_text`], but with up to six
+/// decimals if these are necessary to represent the value.
 pub fn exact_count_text(value: f64) -> String {
     exact(value, count_text(value))
 }
 
-/// A time given in nanoseconds, in the unit it reads best in: `412 µs`, `4.33 ms`, `1.20 s`.
+/// Formats a time in nanoseconds, in the unit that suits it best: `412 µs`, `4.33 ms`, `1.20 s`.
 pub fn duration_text(ns: f64) -> String {
     let (scale, unit) = time_unit(ns);
     format!("{} {unit}", significant(ns / scale))
 }
 
-/// A time that a user chose, or that is to be read next to one: with more digits than [`duration_text`] where it has them.
+/// Formats a time that a user chose, or that is shown next to such a value: like [`duration_text`], but with up to six decimals
+/// if these are necessary to represent the value.
 ///
 /// ```
 /// # use plimsoll_units::exact_duration_text;
@@ -61,9 +62,9 @@ pub fn exact_duration_text(ns: f64) -> String {
     format!("{} {unit}", exact(ns / scale, significant(ns / scale)))
 }
 
-/// Nanoseconds in the unit that a time reads best in, and its name.
+/// Returns the unit that suits a time best: its size in nanoseconds, and its name.
 fn time_unit(ns: f64) -> (f64, &'static str) {
-    // Units change where three digits would round up into the next one.
+    // The unit changes where three digits would be rounded up to the next unit.
     match ns.abs() {
         size if size < 999.5 => (1.0, "ns"),
         size if size < 999.5e3 => (1e3, "µs"),
@@ -72,19 +73,19 @@ fn time_unit(ns: f64) -> (f64, &'static str) {
     }
 }
 
-/// This short text of a number where it says all of it; else the number to six decimals.
+/// Returns `short` if it represents the number exactly, otherwise the number to six decimals.
 fn exact(value: f64, short: String) -> String {
     let is_all = short.replace(',', "").parse().is_ok_and(|read: f64| (read - value).abs() < 5e-7);
     if is_all || !value.is_finite() { short } else { decimals(value, 6) }
 }
 
-/// A number to so many decimals, without trailing zeros.
+/// Formats a number to this many decimals, without trailing zeros.
 fn decimals(value: f64, count: usize) -> String {
     let text = format!("{value:.count$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// An amount of bytes in SI units (1 kB = 1000 B): `15 B`, `13.7 MB`.
+/// Formats an amount of bytes in SI units (1 kB = 1000 B): `15 B`, `13.7 MB`.
 pub fn bytes_text(bytes: f64) -> String {
     let (scale, unit) = match bytes.abs() {
         size if size < 999.5 => (1.0, "B"),
@@ -97,8 +98,8 @@ pub fn bytes_text(bytes: f64) -> String {
     format!("{amount} {unit}")
 }
 
-/// A ratio as per cent: `100 %`, `99.95 %`. Only a whole success prints as `100 %`: what is a little less is cut, never
-/// rounded up. Only nothing prints as `0 %`: what is a little more prints as `< 0.001 %`.
+/// Formats a ratio as a percentage: `100 %`, `99.95 %`. Only a ratio of 1 becomes `100 %`: slightly lower ones are truncated, never rounded
+/// up. Only 0 becomes `0 %`: slightly higher ratios become `< 0.001 %`.
 pub fn percent_text(ratio: f64) -> String {
     let percent = cut_percent(ratio, 3);
     if !percent.is_finite() {
@@ -110,12 +111,12 @@ pub fn percent_text(ratio: f64) -> String {
     format!("{} %", decimals(percent, 3))
 }
 
-/// A ratio that a user chose as a limit, with all its digits: `99.9999 %`.
+/// Formats a ratio that a user chose as a limit, with all its digits: `99.9999 %`.
 pub fn exact_percent_text(ratio: f64) -> String {
     format!("{} %", decimals(100.0 * ratio, 9))
 }
 
-/// A ratio as per cent, cut to so many decimals and not rounded: what is below 1 stays below 100.
+/// Converts a ratio to a percentage, truncated to this many decimals: a ratio below 1 stays below 100.
 ///
 /// ```
 /// # use plimsoll_units::cut_percent;
@@ -123,14 +124,14 @@ pub fn exact_percent_text(ratio: f64) -> String {
 /// assert_eq!(cut_percent(0.999_999_9, 2), 99.99);
 /// ```
 pub fn cut_percent(ratio: f64, decimals: i32) -> f64 {
-    /// Keeps a ratio such as 0.29, whose binary fraction is a little smaller, from being cut to the value below.
+    /// Keeps a ratio such as 0.29, whose binary fraction is slightly smaller, from being truncated to the value below.
     const ROUNDING: f64 = 1e-7;
     let scale = 10_f64.powi(decimals);
     let most = if ratio < 1.0 { 100.0 * scale - 1.0 } else { f64::INFINITY };
     (100.0 * scale * ratio + ROUNDING).floor().min(most) / scale
 }
 
-/// A share of something as per cent, whole from ten on: `97 %`, `4.2 %`.
+/// Formats a ratio as a percentage, without decimals from 10 % on: `97 %`, `4.2 %`.
 pub fn share_text(ratio: f64) -> String {
     let percent = 100.0 * ratio;
     if !percent.is_finite() {
@@ -139,25 +140,25 @@ pub fn share_text(ratio: f64) -> String {
     if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
-/// A part of a whole as per cent, whole from ten on: `67 %`, `4.2 %`. Some of it never prints as none, nor nearly all as all.
+/// Formats a part of a whole like [`share_text`]: `67 %`, `4.2 %`. A part above 0 never prints as 0 %, and one below 1 never as 100 %.
 pub fn part_text(ratio: f64) -> String {
     let text = share_text(ratio);
     let is_false = (ratio < 1.0 && text == "100 %") || (ratio > 0.0 && text == "0.0 %");
     if is_false { percent_text(ratio) } else { text }
 }
 
-/// Text from a server or a file made safe for a terminal: characters that steer one, or that hide or turn around what stands
-/// next to them, are shown and not sent.
+/// Makes text from a server or a file safe for a terminal. Characters that control a terminal, or that hide or reorder
+/// neighbouring text, are replaced by visible escapes.
 pub fn escape_control(text: &str) -> String {
     text.chars()
         .flat_map(|c| if steers(c) { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
         .collect()
 }
 
-/// What goes to a terminal at last, with the line ends of its own. Of `styles`, which this program makes itself, colours and
-/// weights pass (SGR, `ESC [ … m`); all else that steers a terminal is shown as JSON shows it: `\u001b`.
+/// Makes complete output safe for a terminal, keeping its line ends. With `styles`, colours and weights that this program
+/// creates pass (SGR, `ESC [ … m`). All other control characters are shown as in JSON: `\u001b`.
 ///
-/// Names and messages were escaped where they were put into a sentence. This is for what was not.
+/// Names and messages are escaped when they are inserted into a sentence. This is a safety net for any that were not.
 pub fn printable(text: &str, styles: bool) -> Cow<'_, str> {
     let is_safe = |c: char| matches!(c, '\n' | '\t') || !steers(c);
     if text.chars().all(is_safe) {
@@ -171,7 +172,7 @@ pub fn printable(text: &str, styles: bool) -> Cow<'_, str> {
         if style > 0 || is_safe(c) {
             safe.push_str(&rest[..taken]);
         } else {
-            // As in JSON: beyond 16 bits in two halves.
+            // As in JSON, characters beyond 16 bits are two surrogates.
             c.encode_utf16(&mut [0; 2]).iter().for_each(|half| safe.push_str(&format!("\\u{half:04x}")));
         }
         rest = &rest[taken..];
@@ -179,7 +180,7 @@ pub fn printable(text: &str, styles: bool) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// The length of the style that a text begins with; 0 if it begins with none that an answer uses.
+/// Returns the length of the style sequence at the beginning of a text; 0 if there is none that this program uses.
 fn style_bytes(text: &str) -> usize {
     /// Plain, bold, faint, underlined, red, green and yellow (ECMA-48, section 8.3.117).
     const USED: [&str; 7] = ["0", "1", "2", "4", "31", "32", "33"];
@@ -190,8 +191,8 @@ fn style_bytes(text: &str) -> usize {
     end.map_or(0, |end| end + "\u{1b}[m".len())
 }
 
-/// Control characters, and the invisible ones that change the direction or the place of others (Unicode's category Cf, and
-/// its line separators).
+/// Whether a character controls a terminal: a control character, or an invisible one that changes the direction or the position of others
+/// (Unicode's category Cf, and its line separators).
 fn steers(c: char) -> bool {
     let is_invisible = matches!(
         c,
@@ -203,7 +204,7 @@ fn steers(c: char) -> bool {
     c.is_control() || is_invisible
 }
 
-/// The known name that a mistyped one was probably meant to be, by Jaro and Winkler's likeness; `None` if none is near.
+/// Returns the known name that a mistyped one was probably meant to be, by Jaro–Winkler similarity; `None` if none is similar enough.
 ///
 /// ```
 /// # use plimsoll_units::nearest;
@@ -211,21 +212,21 @@ fn steers(c: char) -> bool {
 /// assert_eq!(nearest("x", ["rate", "duration"]), None);
 /// ```
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    /// From 0, nothing in common, to 1, the same.
+    /// The similarity from 0 (nothing in common) to 1 (equal).
     const MIN_LIKENESS: f64 = 0.75;
     most_alike(name, known).filter(|one| strsim::jaro_winkler(name, one) >= MIN_LIKENESS)
 }
 
-/// The known name that is most like another, however little that is; `None` if there is no name.
+/// Returns the most similar known name, however low the similarity; `None` if there are no names.
 pub fn most_alike<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored = known.into_iter().map(|one| (strsim::jaro_winkler(name, one), one));
     scored.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one)
 }
 
-/// Names that are listed; the others are counted.
+/// The maximum of names that are listed; the others are counted.
 const MAX_NAMED: usize = 5;
 
-/// The first of these names, and how many more there are.
+/// Lists the first names, and how many more there are.
 pub fn named<S: AsRef<str>>(names: &[S]) -> String {
     let listed: Vec<&str> = names.iter().take(MAX_NAMED).map(AsRef::as_ref).collect();
     match names.len().saturating_sub(MAX_NAMED) {

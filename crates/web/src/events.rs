@@ -1,4 +1,4 @@
-//! What viewers are sent: a stream of server-sent events each, all of the same state.
+//! Server-sent events: each viewer has its own stream, and all streams show the same state.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::guard::refused;
 
-/// So many pages are served at a time.
+/// The maximum number of pages that are served at a time.
 const MAX_VIEWERS: usize = 16;
-/// When a page whose connection is lost tries again.
+/// How long a page waits before it reconnects.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// What is to be shown.
+/// The state that viewers are shown.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shown {
-    /// Its number; 0 before there is anything.
+    /// The number of the state; 0 before the first.
     number: u64,
     data: Arc<str>,
     ended: bool,
 }
 
-/// The newest state and those who view it. A viewer who is slow misses states, and holds up nothing.
+/// The newest state and its viewers. A slow viewer misses states and delays nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct Events {
     name: &'static str,
@@ -35,7 +35,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Events of this name.
+    /// Creates events of this name.
     pub(crate) fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -48,7 +48,7 @@ impl Events {
         self.shown.receiver_count() > 0
     }
 
-    /// Sends this to all viewers, unless the end was sent already.
+    /// Sends `data` to all viewers, unless the end was sent already.
     pub(crate) fn publish(&self, data: String) {
         self.change(|shown| {
             shown.number += 1;
@@ -56,7 +56,7 @@ impl Events {
         });
     }
 
-    /// Sends the end, after the last state if that is given.
+    /// Sends the end, after the state `last` if that is given.
     pub(crate) fn end(&self, last: Option<String>) {
         self.change(|shown| {
             if let Some(data) = last {
@@ -77,7 +77,7 @@ impl Events {
         });
     }
 
-    /// The stream of one more viewer.
+    /// Returns the event stream for one more viewer, or an error response if there are [`MAX_VIEWERS`] already.
     pub(crate) fn stream(&self) -> Response {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             let why = format!("{MAX_VIEWERS} pages are open already; close one");
@@ -90,13 +90,13 @@ impl Events {
     }
 }
 
-/// How far one viewer is.
+/// One viewer, and what it was sent.
 struct Viewer {
     name: &'static str,
     shown: watch::Receiver<Shown>,
     /// The number of the state that was sent last.
     sent: u64,
-    /// The end was sent.
+    /// True if the end was sent.
     over: bool,
     _place: OwnedSemaphorePermit,
 }

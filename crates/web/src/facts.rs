@@ -1,11 +1,11 @@
-//! A run as far as it is recorded, from what an observer is shown.
+//! The recorded part of a run that is under way, built from the progress that observers are shown.
 
 use std::collections::BTreeSet;
 
 use plimsoll_conductor::Progress;
 use plimsoll_record::{CpuProfile, Event, Frame, HostSample, Manifest, Run, Sharing, Step};
 
-/// One thing that was recorded.
+/// One recorded item of a run.
 #[derive(Debug)]
 pub(crate) enum Fact {
     Begun(Box<Manifest>),
@@ -17,7 +17,7 @@ pub(crate) enum Fact {
 }
 
 impl Fact {
-    /// `None` for what is shown and not recorded.
+    /// Returns `None` for progress that is shown but not recorded.
     pub(crate) fn new(progress: &Progress<'_>) -> Option<Self> {
         Some(match progress {
             Progress::Prepared(manifest) => Self::Begun(Box::new((*manifest).clone())),
@@ -31,7 +31,7 @@ impl Fact {
     }
 }
 
-/// A run that goes on.
+/// A run that is under way.
 #[derive(Debug)]
 pub(crate) struct GrowingRun {
     run: Run,
@@ -66,7 +66,8 @@ impl GrowingRun {
         self.run.record_step(step);
     }
 
-    /// The run as a reader of its file would find it now: a step that is under way ends with its last frame.
+    /// Calls `read` with the run as a reader of its file would find it now: a step that is under way ends with its last
+    /// frame.
     pub(crate) fn with_run<T>(&mut self, read: impl FnOnce(&Run) -> T) -> T {
         let steps = self.run.steps.clone();
         let open: Vec<u32> = self.open.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! Who may read a page: a token, the host that is asked for, and the headers that every answer carries.
+//! Access control of a page: the token, the accepted hosts, and the security headers of every response.
 
 use std::fmt::Write as _;
 use std::io;
@@ -14,10 +14,10 @@ use subtle::ConstantTimeEq;
 
 /// 128 bits.
 const TOKEN_BYTES: usize = 16;
-/// The parameter that carries the token.
+/// The query parameter that carries the token.
 const TOKEN: &str = "token";
 
-/// What a request must have before it is answered.
+/// The checks that a request must pass before it is answered.
 #[derive(Debug)]
 pub(crate) struct Guard {
     address: SocketAddr,
@@ -28,7 +28,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// A guard with a token that the system drew.
+    /// Creates a guard with a random token.
     pub(crate) fn new(address: SocketAddr, policy: &str) -> io::Result<Self> {
         let mut random = [0; TOKEN_BYTES];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -41,7 +41,7 @@ impl Guard {
         Ok(Self { address, token, policy })
     }
 
-    /// The URL of the page, with the token. A server that listens on every address is named by that of this machine.
+    /// Returns the URL of the page, with the token. It has the loopback address if the server listens on every address.
     pub(crate) fn url(&self) -> String {
         let mut address = self.address;
         if address.ip().is_unspecified() {
@@ -54,12 +54,12 @@ impl Guard {
         format!("http://{address}/?{TOKEN}={}", self.token)
     }
 
-    /// Has every request to these routes checked first.
+    /// Adds the checks to every route of the router.
     pub(crate) fn protect(self, router: Router) -> Router {
         router.layer(middleware::from_fn_with_state(Arc::new(self), check))
     }
 
-    /// Why a request is refused, if it is.
+    /// Returns why a request is refused; `None` if it is accepted.
     fn refusal(&self, request: &Request) -> Option<(StatusCode, &'static str)> {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         let token = parameter(request.uri().query(), TOKEN);
@@ -85,12 +85,12 @@ impl Guard {
         }
     }
 
-    /// The time this takes says nothing about how much of the token is right.
+    /// Compares in constant time: the duration does not show how much of the token is right.
     fn is_token(&self, token: &str) -> bool {
         self.token.as_bytes().ct_eq(token.as_bytes()).into()
     }
 
-    /// True if a `Host` names this server. A name that an attacker lets point here (DNS rebinding) is none of these.
+    /// Returns true if a `Host` header names this server. A name that an attacker points here (DNS rebinding) does not.
     fn is_own(&self, host: &str) -> bool {
         let is_local = self.address.ip().is_loopback() || self.address.ip().is_unspecified();
         if host.eq_ignore_ascii_case(&format!("localhost:{}", self.address.port())) {
@@ -130,7 +130,7 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     response
 }
 
-/// An answer in words.
+/// Returns a response of plain text.
 pub(crate) fn refused(status: StatusCode, why: &str) -> Response {
     let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
     let mut response = (status, kind, format!("{why}\n")).into_response();
@@ -140,12 +140,12 @@ pub(crate) fn refused(status: StatusCode, why: &str) -> Response {
     response
 }
 
-/// The first value of a parameter.
+/// Returns the first value of a query parameter that is not empty.
 pub(crate) fn parameter(query: Option<&str>, name: &str) -> Option<String> {
     parameters(query, name).next()
 }
 
-/// All values of a parameter that is not empty, in order.
+/// Returns all values of a query parameter that are not empty, in order.
 pub(crate) fn parameters(query: Option<&str>, name: &str) -> impl Iterator<Item = String> {
     form_urlencoded::parse(query.unwrap_or_default().as_bytes())
         .filter(move |(known, value)| known == name && !value.is_empty())

@@ -1,7 +1,8 @@
 //! Plimsoll over HTTP: the metrics of a running load for Prometheus, its page while it goes on, and the pages of recorded runs.
 //!
-//! [`LiveTotals`] and [`LivePage`] watch a run as the display does. Threads of their own answer scrapers and viewers ([`LiveMetrics`])
-//! and push to collectors ([`OtlpExporter`]): one that is slow, or that stays away, changes nothing in the load. [`RunViewer`] serves the runs of a [`RunLibrary`].
+//! [`LiveTotals`] and [`LivePage`] watch a run as the display does. Separate threads answer scrapers and viewers
+//! ([`LiveMetrics`]) and push to collectors ([`OtlpExporter`]): a slow or absent client does not affect the load.
+//! [`RunViewer`] serves the runs of a [`RunLibrary`].
 
 mod events;
 mod facts;

@@ -26,7 +26,7 @@ use crate::service::{Bound, Service};
 const GRACE: Duration = Duration::from_secs(2);
 /// How soon a new viewer is noticed.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
-/// Documents and all that they cause take less than a hundredth of the CPU time of the load.
+/// Making and sending documents takes less than a hundredth of the CPU time of the load.
 const BUDGET: Budget = Budget { process: 300, core: 600 };
 /// The lowest priority: all other work on this machine comes first.
 const NICEST: i32 = 19;
@@ -40,12 +40,12 @@ pub struct LivePage {
     _service: Service,
 }
 
-/// What hands the facts of a run over. It never waits.
+/// Sends the facts of a run to its page. It never blocks.
 #[derive(Debug)]
 pub struct LiveFeed(Sender<Fact>);
 
 impl LiveFeed {
-    /// Takes in what happened in the run.
+    /// Sends progress of the run to the page.
     pub fn observe(&self, progress: &Progress<'_>) {
         if let Some(fact) = Fact::new(progress) {
             best_effort(
@@ -78,17 +78,17 @@ impl LivePage {
         Ok(Self { url, events, facts, _service: service })
     }
 
-    /// Where the page is, with its token.
+    /// The URL of the page, with its token.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What an observer of the run hands its facts to.
+    /// Returns the handle through which an observer of the run sends progress.
     pub fn feed(&self) -> LiveFeed {
         LiveFeed(self.facts.clone())
     }
 
-    /// Shows the whole run as the last document. Viewers have until two seconds after this is dropped to receive it.
+    /// Shows the whole run as the last document. Viewers can receive it until two seconds after this is dropped.
     pub fn end(&self, document: &PageDocument) {
         self.events.end(serde_json::to_string(document).ok());
     }
@@ -109,7 +109,7 @@ struct DocumentWriter {
 }
 
 impl DocumentWriter {
-    /// Until the run is over. With no viewer it only keeps the facts.
+    /// Makes documents until the run is over. Without viewers it only collects the facts.
     fn run(mut self) {
         let lowered = rustix::process::setpriority_process(None, NICEST);
         best_effort(lowered, "documents cost little at any priority");
@@ -136,7 +136,7 @@ impl DocumentWriter {
     }
 }
 
-/// Facts before the manifest are of no run.
+/// Adds a fact to the run, and drops facts that come before the manifest.
 fn take(run: &mut Option<GrowingRun>, fact: Fact) {
     match (run.as_mut(), fact) {
         (Some(run), fact) => run.add(fact),
@@ -145,7 +145,7 @@ fn take(run: &mut Option<GrowingRun>, fact: Fact) {
     }
 }
 
-/// The document that a page written now would have. What cannot be analysed is reported when the run has ended.
+/// Returns the document of the run so far; `None` if it cannot be analysed, which is reported when the run has ended.
 fn document(run: &Run) -> Option<String> {
     let findings = analyze(run).ok()?;
     let run = page_run_so_far(run, &findings, Values::Hidden).ok()?;

@@ -1,25 +1,25 @@
-//! The metrics of a running load: one list, whatever form they leave in.
+//! The metrics of a running load: one list for all export formats.
 
 use plimsoll_analyze::Resource;
 use plimsoll_units::Instant;
 
 use crate::totals::{BOUNDS_NS, Totals};
 
-/// What every metric's name begins with, before a separator of the form.
+/// The prefix of every metric's name, without the separator that the format adds.
 pub(crate) const PREFIX: &str = "plimsoll";
 
 /// One metric with its values so far.
 #[derive(Debug)]
 pub(crate) struct Metric {
-    /// Without [`PREFIX`], and without the `_total` that OpenMetrics ends counters with.
+    /// The name without [`PREFIX`], and without the suffix `_total` of OpenMetrics counters.
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
-    /// In UCUM, as OpenTelemetry writes units; OpenMetrics has it in the name.
+    /// The unit in UCUM, as in OpenTelemetry; OpenMetrics has it in the name.
     pub(crate) unit: &'static str,
     pub(crate) values: Values,
 }
 
-/// Names and values that tell the values of one metric apart.
+/// Names and values that distinguish the values of one metric.
 pub(crate) type Labels = Vec<(&'static str, String)>;
 
 #[derive(Debug)]
@@ -31,16 +31,16 @@ pub(crate) enum Values {
     Histogram(Classes),
 }
 
-/// A histogram with classes of its own.
+/// A histogram with explicit buckets.
 #[derive(Debug)]
 pub(crate) struct Classes {
-    /// The upper bound of each class but the last, which has none.
+    /// The upper bound of each bucket except the last, which has none.
     pub(crate) bounds: Vec<f64>,
     pub(crate) counts: Vec<u64>,
     pub(crate) sum: f64,
 }
 
-/// All metrics of this moment, in the order in which they are shown.
+/// Returns all metrics at this moment, in the order in which they are shown.
 pub(crate) fn list(totals: &Totals, now: Instant) -> Vec<Metric> {
     let mut metrics = vec![run(totals)];
     metrics.extend(requests(totals));

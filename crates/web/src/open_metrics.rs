@@ -10,7 +10,7 @@ use prometheus_client::metrics::MetricType;
 use crate::metrics::{Classes, Metric, Values, list};
 use crate::totals::LiveTotals;
 
-/// Encodes what was counted so far at each scrape.
+/// Encodes the current totals at each scrape.
 #[derive(Debug)]
 pub(crate) struct Exported(pub(crate) LiveTotals);
 

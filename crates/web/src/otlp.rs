@@ -25,16 +25,16 @@ const NICEST: i32 = 19;
 /// Pushes the metrics of a run while it goes on, in a thread of its own.
 #[derive(Debug)]
 pub struct OtlpExporter {
-    /// Dropped to have the last metrics pushed.
+    /// Dropped to make the thread push the last metrics.
     end: SyncSender<()>,
     ended: Receiver<Pushes>,
-    /// So long the last push may take, and one that is under way when the run ends.
+    /// The longest wait at the end, for the last push and one that is under way.
     patience: Duration,
     url: String,
 }
 
 impl OtlpExporter {
-    /// Pushes these totals every so often, from one interval after now on.
+    /// Starts to push these totals; the first push is one interval from now.
     ///
     /// # Errors
     /// When no thread can be started.
@@ -50,7 +50,7 @@ impl OtlpExporter {
         Ok(Self { end, ended, patience, url })
     }
 
-    /// Pushes the last metrics, and waits for that as long as a push may take. Gives a sentence if anything was not taken.
+    /// Pushes the last metrics and waits for that, at most the timeout of one push. Returns a sentence if a push failed.
     pub fn end(self) -> Option<String> {
         let Self { end, ended, patience, url } = self;
         drop(end);
@@ -65,13 +65,13 @@ impl OtlpExporter {
     }
 }
 
-/// What became of the pushes of a run.
+/// The counts of the pushes of a run, and the last failure.
 #[derive(Debug, Default)]
 struct Pushes {
     made: u32,
     failed: u32,
     last_failure: Option<String>,
-    /// True if the newest push was not taken: the collector lacks the end of the run.
+    /// True if the newest push failed: the collector lacks the end of the run.
     newest_failed: bool,
 }
 
@@ -112,7 +112,7 @@ fn push_until(ended: &Receiver<()>, settings: &OtlpSettings, totals: &LiveTotals
         if has_ended {
             return pushes;
         }
-        // A push that took longer than the interval is not made up for.
+        // Pushes that a slow one made late are skipped.
         due = (due + settings.interval).max(RealClock.now());
     }
 }

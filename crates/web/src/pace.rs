@@ -1,30 +1,30 @@
-//! How often something that costs CPU time is done.
+//! Limits how often work that costs CPU time is done.
 
 use std::time::Duration;
 
 use plimsoll_units::{Clock, Instant, RealClock};
 use rustix::time::{ClockId, clock_gettime};
 
-/// At least so long from one time to the next.
+/// The shortest time from one start of the work to the next.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// What may be spent: the greater of two shares.
+/// The CPU time that the work may use: the greater of two shares.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
-    /// One part in so many of the CPU time of this process.
+    /// Divisor of the CPU time of this process: 100 allows 1 %.
     pub process: u32,
-    /// One part in so many of one core's time: what a process that does little may spend all the same.
+    /// Divisor of one core's time: what the work may use even if the process does little.
     pub core: u32,
 }
 
-/// When something may be done again, so that its CPU time stays within a budget.
+/// Decides when the work may be done again, so that its CPU time stays within a budget.
 #[derive(Debug)]
 pub(crate) struct Pace {
     budget: Budget,
     last: Option<Spent>,
 }
 
-/// The last time: when it began, what the process had used by then, and what it cost.
+/// The last time the work was done: when it began, the CPU time of the process until then, and the cost of the work.
 #[derive(Debug, Clone, Copy)]
 struct Spent {
     began: Instant,
@@ -45,7 +45,7 @@ impl Pace {
         })
     }
 
-    /// Does it, and notes what that cost this thread.
+    /// Does the work, and records how much CPU time it cost this thread.
     pub(crate) fn spend<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let (began, process) = (RealClock.now(), cpu_time(ClockId::ProcessCPUTime));
         let before = cpu_time(ClockId::ThreadCPUTime);

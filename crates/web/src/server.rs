@@ -1,4 +1,4 @@
-//! The server that a scraper asks.
+//! The HTTP server for Prometheus scrapes.
 
 use std::io;
 use std::net::SocketAddr;
@@ -38,12 +38,12 @@ impl LiveMetrics {
         let mut registry = Registry::with_prefix(PREFIX);
         registry.register_collector(Box::new(Exported(totals)));
         let router = Router::new().route("/metrics", get(scrape)).with_state(Arc::new(registry));
-        // It ends without waiting for scrapers that keep their connection.
+        // The server stops without waiting for scrapers that keep their connection open.
         let service = bound.serve("metrics", router, Duration::ZERO)?;
         Ok(Self { address, _service: service })
     }
 
-    /// Where it listens.
+    /// The address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

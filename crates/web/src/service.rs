@@ -1,4 +1,4 @@
-//! A router that a thread of its own serves.
+//! An HTTP server on a thread of its own.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -10,7 +10,7 @@ use plimsoll_units::best_effort;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-/// An address that is listened on and not served yet.
+/// A listener that does not serve yet.
 #[derive(Debug)]
 pub(crate) struct Bound {
     listener: TcpListener,
@@ -26,7 +26,7 @@ impl Bound {
         Ok(Self { listener, address })
     }
 
-    /// Serves until what is returned is dropped; then answers that are under way have so long to end.
+    /// Serves until the returned service is dropped; responses under way may then take at most `grace`.
     pub(crate) fn serve(self, name: &str, router: Router, grace: Duration) -> io::Result<Service> {
         let runtime = Builder::new_current_thread().enable_all().max_blocking_threads(1).build()?;
         let (end, ended) = oneshot::channel::<()>();
@@ -39,7 +39,7 @@ impl Bound {
     }
 }
 
-/// Ends when the sender is dropped, at most `grace` later: a peer that keeps its connection is not waited for.
+/// Serves until the sender is dropped, and at most `grace` longer: it does not wait for a peer that keeps its connection open.
 async fn serve_until(listener: TcpListener, router: Router, ended: oneshot::Receiver<()>, grace: Duration) {
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let (stop, stopped) = oneshot::channel::<()>();
@@ -56,7 +56,7 @@ async fn serve_until(listener: TcpListener, router: Router, ended: oneshot::Rece
     }
 }
 
-/// What is served until this is dropped.
+/// A server that runs until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Service {
     end: Option<oneshot::Sender<()>>,

@@ -1,4 +1,4 @@
-//! What a run counted so far.
+//! The counts of a run so far.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use plimsoll_conductor::{Progress, StepPlan};
 use plimsoll_record::{Counts, Frame, Histogram, Manifest, latency_histogram};
 use plimsoll_units::{Clock, Instant, RealClock};
 
-/// The upper bounds of the classes of latency, in nanoseconds; what is longer is in a class of its own.
+/// The upper bounds of the latency buckets, in nanoseconds; one more bucket holds everything longer.
 pub(crate) const BOUNDS_NS: [u64; 16] = [
     100_000,
     250_000,
@@ -28,26 +28,25 @@ pub(crate) const BOUNDS_NS: [u64; 16] = [
     10_000_000_000,
 ];
 
-/// What a running load counted so far, for all forms in which its metrics leave.
+/// The counts of a running load so far, shared by all exporters.
 #[derive(Debug, Clone, Default)]
 pub struct LiveTotals(Arc<Mutex<Totals>>);
 
 impl LiveTotals {
-    /// Takes in what happened in the run.
+    /// Updates the totals with progress of the run.
     pub fn observe(&self, progress: &Progress<'_>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).observe(progress, RealClock.now());
     }
 
-    /// What `read` makes of the totals, which stay locked meanwhile: it only copies.
+    /// Returns what `read` copies from the totals, which stay locked meanwhile.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Totals) -> T) -> T {
         read(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A run so far.
+/// The counts and gauges of a run so far.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
-    /// The name of the run.
     pub(crate) name: String,
     pub(crate) version: String,
     /// The machine that makes the load.
@@ -55,22 +54,22 @@ pub(crate) struct Totals {
     /// When the run began, in nanoseconds since 1970; `None` before the run is prepared.
     pub(crate) began_unix_ns: Option<u64>,
     pub(crate) counts: Counts,
-    /// Requests that ended, by class of latency.
+    /// Requests that ended, by latency bucket.
     pub(crate) latency: [u64; BOUNDS_NS.len() + 1],
-    /// The sum of their latencies, in seconds.
+    /// The sum of the latencies of these requests, in seconds.
     pub(crate) latency_sum_sec: f64,
-    /// The step that goes on; `None` before the first.
+    /// The current step; `None` before the first.
     pub(crate) step: Option<CurrentStep>,
-    /// The last frame of each worker: what it has under way.
+    /// The gauges of each worker, from its last frame.
     pub(crate) workers: BTreeMap<u32, Gauges>,
-    /// The use of resources over the last while.
+    /// The recent use of host resources.
     pub(crate) resources: Vec<Resource>,
     use_of_hosts: Option<RecentUse>,
-    /// The times of one frame: a histogram is large.
+    /// The latencies of one frame. The histogram is large, so it is reused.
     times: Option<Histogram>,
 }
 
-/// A step, and how far its load is.
+/// A step and the state of its load.
 #[derive(Debug)]
 pub(crate) struct CurrentStep {
     pub(crate) plan: StepPlan,
@@ -80,14 +79,14 @@ pub(crate) struct CurrentStep {
 }
 
 impl CurrentStep {
-    /// The rate that is offered now, requests per second; `None` of a closed loop.
+    /// The rate that is offered now, in requests per second; `None` for a closed loop.
     pub(crate) fn offered_per_sec(&self, now: Instant) -> Option<f64> {
         let rate = self.plan.rate_at(now.since(self.began))?;
         Some(if self.is_under_load { rate } else { 0.0 })
     }
 }
 
-/// What one worker has under way.
+/// The gauges of one worker.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Gauges {
     pub(crate) in_flight: u64,
@@ -104,7 +103,7 @@ impl Totals {
                 self.workers.clear();
             }
             Progress::Moment(moment) => {
-                // The load of a fleet begins a while after its step was shown.
+                // The load of a fleet begins some time after its step is shown.
                 if let Some(step) = &mut self.step {
                     step.began = now - moment.elapsed;
                 }
@@ -141,7 +140,7 @@ impl Totals {
         }
         let times = self.times.get_or_insert_with(latency_histogram);
         times.reset();
-        // One that cannot be read is reported when the run is analysed.
+        // A histogram that cannot be decoded is reported when the run is analysed.
         if frame.latency.add_to(times).is_err() {
             return;
         }
@@ -152,7 +151,7 @@ impl Totals {
         }
     }
 
-    /// Of all workers.
+    /// Sums one gauge over all workers.
     pub(crate) fn sum(&self, of: impl Fn(&Gauges) -> u64) -> u64 {
         self.workers.values().map(of).sum()
     }

@@ -18,14 +18,14 @@ use crate::guard::{Guard, parameter, parameters, refused};
 use crate::pace::{Budget, Pace};
 use crate::service::{Bound, Service};
 
-/// Pages that are open need no longer time to be closed.
+/// How long open pages may take to close.
 const GRACE: Duration = Duration::from_millis(200);
-/// There is no load that listing could disturb.
+/// Higher than for a live page: there is no load that listing could disturb.
 const BUDGET: Budget = Budget { process: 100, core: 100 };
-/// How often it is checked whether a list is due.
+/// How often the thread checks whether the list is due.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Which runs are listed.
+/// The filters of a list of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RunQuery {
     /// Part of the name or of the URL.
@@ -36,10 +36,10 @@ pub struct RunQuery {
     pub tags: Vec<String>,
 }
 
-/// Why a library has no answer.
+/// Why a library cannot answer.
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
-    /// What is asked for makes no sense.
+    /// The query makes no sense.
     #[error("{0}")]
     Mistake(String),
     /// There is no such run.
@@ -49,15 +49,15 @@ pub enum LibraryError {
     Failed(String),
 }
 
-/// Recorded runs.
+/// A collection of recorded runs.
 pub trait RunLibrary: Send + Sync + 'static {
-    /// The runs that match, as JSON of the schema `plimsoll/runs/1`.
+    /// Returns the runs that match, as JSON of the schema `plimsoll/runs/1`.
     ///
     /// # Errors
     /// When the query is wrong, or the runs cannot be listed.
     fn list(&self, query: &RunQuery) -> Result<String, LibraryError>;
 
-    /// The runs of these files, in this order, as JSON of the schema `plimsoll/page/1`.
+    /// Returns the runs of these files, in this order, as JSON of the schema `plimsoll/page/1`.
     ///
     /// # Errors
     /// When one of them is missing or cannot be read.
@@ -96,7 +96,7 @@ impl RunViewer {
         Ok(Self { url, events, _service: service })
     }
 
-    /// Where the list is, with its token.
+    /// The URL of the list, with its token.
     pub fn url(&self) -> &str {
         &self.url
     }
@@ -108,7 +108,7 @@ impl Drop for RunViewer {
     }
 }
 
-/// Sends an event when the list has changed, as long as the library is there. Without a viewer nothing is listed.
+/// Sends an event when the list has changed, until the library is dropped. Without viewers it does not list the runs.
 fn watch(library: Weak<dyn RunLibrary>, events: Events) -> io::Result<()> {
     let compare = move || {
         let mut pace = Pace::new(BUDGET);
@@ -144,7 +144,7 @@ async fn page(State(library): State<Arc<dyn RunLibrary>>, RawQuery(query): RawQu
     answer(move || library.page(&files)).await
 }
 
-/// An answer that a thread makes: reading runs takes time, and other pages are served meanwhile.
+/// Answers from a blocking thread: reading runs takes time, and other pages are served meanwhile.
 async fn answer(make: impl FnOnce() -> Result<String, LibraryError> + Send + 'static) -> Response {
     let made = tokio::task::spawn_blocking(make).await;
     match made.unwrap_or_else(|error| Err(LibraryError::Failed(error.to_string()))) {

@@ -1,8 +1,8 @@
-//! wrk and wrk2 as others know them: the command line in, the text out, and scripts between.
+//! Compatibility with wrk and wrk2: their command line, their text and their Lua scripts.
 //!
-//! [`options`] turns an argument vector into options or into what wrk says before it ends, [`run()`] makes the run on
-//! Plimsoll's engine, [`script`] runs a user's Lua, [`stats`] computes the figures that wrk prints from what Plimsoll
-//! measured, [`text`] prints them to the letter. What differs from wrk on purpose stands in `docs/wrk.md`.
+//! [`options`] parses an argument vector into options, or into the messages with which wrk exits; [`run()`] makes the run
+//! on Plimsoll's engine; [`script`] runs a user's Lua; [`stats`] computes the figures that wrk prints from what Plimsoll
+//! measured; [`text`] formats them to the letter. `docs/wrk.md` lists the intended differences from wrk.
 
 pub mod options;
 mod run;

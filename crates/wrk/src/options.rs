@@ -12,11 +12,11 @@ use getopt::Parsed;
 pub use getopt::Dialect;
 pub use url::Url;
 
-/// What to run.
+/// The options of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     pub dialect: Dialect,
-    /// At least 1.
+    /// The number of threads, at least 1.
     pub threads: u64,
     /// Connections to keep open over all threads; no fewer than there are threads.
     pub connections: u64,
@@ -24,58 +24,58 @@ pub struct Options {
     pub duration: Duration,
     /// How long a response may take; whole seconds, at least one.
     pub timeout: Duration,
-    /// Requests a second over all connections; `Some` exactly if wrk2 is spoken.
+    /// Requests per second over all connections; `Some` exactly for wrk2.
     pub rate: Option<u64>,
     /// The Lua script's file.
     pub script: Option<String>,
-    /// Names and values in the order typed. Of two headers with one name only the later is there, as in wrk.
+    /// Names and values in the order typed. Of several headers of one name only the last is kept, as in wrk.
     pub headers: Vec<(String, String)>,
-    /// Whether the latency's distribution is printed.
+    /// Whether the latency distribution is printed.
     pub latency: bool,
-    /// wrk2 only: whether the distribution of the times since the sending is printed too.
+    /// wrk2 only: whether the distribution of service times is printed too.
     pub service_time: bool,
-    /// wrk2 only: whether a batch of pipelined requests is to have one latency. Each request has its own all the same.
+    /// wrk2 only: whether a batch of pipelined requests should have one latency. It has no effect: each request has its own.
     pub batch_latency: bool,
     /// The URL as it was typed.
     pub url_text: String,
     pub url: Url,
-    /// What followed the URL or `--`: for the script's `init`.
+    /// The arguments after the URL or `--`, for the script's `init`.
     pub args: Vec<String>,
-    /// What to print to the standard output before anything else: the version, if it was asked for.
+    /// The text for standard output before anything else: the version, if it was asked for.
     pub greeting: String,
-    /// What to say on the standard error: one line for each header that wrk would drop in silence.
+    /// Messages for standard error: one for each header that wrk would drop silently.
     pub warnings: Vec<String>,
 }
 
-/// An end without results.
+/// An exit without results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
     pub code: u8,
-    /// For the standard output; complete lines.
+    /// The text for standard output; complete lines.
     pub stdout: String,
-    /// For the standard error; complete lines.
+    /// The text for standard error; complete lines.
     pub stderr: String,
 }
 
 impl Exit {
-    /// The end of a run with exit code 1 and only this to say.
+    /// An exit with code 1 and this message.
     pub(crate) fn failed(stderr: String) -> Self {
         Self { code: 1, stdout: String::new(), stderr }
     }
 
-    /// The end of a run whose host has no address: `unable to resolve HOST:SERVICE REASON`, exit code 1.
+    /// The exit of a run whose host has no address: `unable to resolve HOST:SERVICE REASON`, code 1.
     pub fn unresolved(url: &Url, reason: &str) -> Self {
         Self::failed(format!("unable to resolve {}:{} {reason}\n", url.host, url.service()))
     }
 
-    /// The end of a run whose target accepts no connection: `unable to connect to HOST:SERVICE REASON`, exit code 1.
+    /// The exit of a run whose target accepts no connection: `unable to connect to HOST:SERVICE REASON`, code 1.
     pub fn unreachable(url: &Url, reason: &str) -> Self {
         Self::failed(format!("unable to connect to {}:{} {reason}\n", url.host, url.service()))
     }
 }
 
 impl Dialect {
-    /// wrk2 if the program is called so or gets a rate, otherwise wrk.
+    /// Returns wrk2 if the program has that name or gets a rate, otherwise wrk.
     fn from_command(program: &str, args: &[String]) -> Self {
         let name = program.rsplit('/').next().unwrap_or(program);
         let rate_given = || getopt::parse(Self::Wrk2, args).options.iter().any(|(letter, _)| *letter == 'R');
@@ -83,7 +83,7 @@ impl Dialect {
     }
 }
 
-/// Reads an argument vector, `program` being what the caller typed to call it.
+/// Parses an argument vector; `program` is the name by which the program was called.
 ///
 /// # Errors
 /// What wrk says and how it ends where it would not run: usage and exit code 1.
@@ -96,7 +96,7 @@ pub fn parse(program: &str, args: &[String]) -> Result<Options, Exit> {
     }
 }
 
-/// An error is what the standard error gets before the usage; it is empty where wrk shows its usage without a word.
+/// Errors are the text for standard error before the usage; it is empty if wrk prints only its usage.
 impl Options {
     fn new(dialect: Dialect) -> Self {
         Self {
@@ -129,7 +129,7 @@ impl Options {
         }
     }
 
-    /// `None` where wrk shows its usage.
+    /// Applies an option; `None` if wrk would show its usage.
     fn apply(&mut self, letter: char, value: &str) -> Option<()> {
         match letter {
             't' => self.threads = quantity::parse_count(value)?,
@@ -148,7 +148,7 @@ impl Options {
         Some(())
     }
 
-    /// wrk takes a header for one only if a space follows its first colon.
+    /// Adds a header. wrk accepts one only if a space follows its first colon.
     fn add_header(&mut self, text: &str) {
         match text.split_once(':').map(|(name, rest)| (name, rest.strip_prefix(' '))) {
             Some((name, Some(value))) => {
@@ -161,7 +161,7 @@ impl Options {
         }
     }
 
-    /// Takes URL and arguments, and makes the checks that wrk makes once everything is read, in its order.
+    /// Takes the URL and the arguments, and makes wrk's final checks in wrk's order.
     fn finish(&mut self, operands: Vec<String>) -> Result<(), String> {
         let mut operands = operands.into_iter();
         self.url_text = operands.next().ok_or_else(String::new)?;

@@ -1,7 +1,7 @@
-//! A run as wrk makes it: options in, the load on Plimsoll's engine, wrk's text out.
+//! A run with wrk's options and wrk's text, on Plimsoll's engine.
 //!
-//! The standard output gets wrk's text and nothing else. Plimsoll's own messages, such as that this machine was the
-//! limit, go to the standard error. A run leaves no file behind.
+//! Standard output gets wrk's text and nothing else. Plimsoll's own messages, such as that this machine was the limit, go
+//! to standard error. A run writes no file.
 
 mod measurement;
 mod outcome;
@@ -25,23 +25,23 @@ use traffic::Requests;
 
 pub use output::Streams;
 
-/// Begins to watch for what ends a run before its time, and gives the flag that is set then.
+/// Starts to watch for signals that end a run early, and returns the flag that they set.
 pub type Watch<'a> = &'a dyn Fn() -> io::Result<Arc<AtomicBool>>;
 
-/// About the most frames of all threads of one run: each is kept to the end, and then read in a fraction of a
-/// millisecond, while the user waits for the text.
+/// The approximate maximum number of frames of one run, over all threads: each is kept to the end, and then read in a
+/// fraction of a millisecond, while the user waits for the text.
 const MAX_FRAMES: u64 = 6000;
 
-/// The interval of one frame, which is that of a sample of a thread's rate.
+/// Returns the interval of one frame, which is also that of a sample of a thread's rate.
 fn interval(options: &Options) -> Duration {
     let ns = options.duration.as_nanos() * u128::from(options.threads) / u128::from(MAX_FRAMES);
     RateSampler::INTERVAL.max(Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX)))
 }
 
-/// Makes the run that the options ask for, and prints it; gives the exit code.
+/// Makes the run that the options describe, and prints it; returns the exit code.
 ///
-/// The flag that `watch` gives ends the load once it is set; what was measured until then is printed. Signals are watched
-/// for only when the script is loaded: nothing checks a flag while the script's own text runs, and a signal ends it.
+/// The flag that `watch` returns ends the load once it is set; what was measured until then is printed. Signals are watched
+/// only after the script is loaded: until then no code checks a flag, and a signal ends the process.
 pub fn run(options: &Options, tool_version: &str, watch: Watch<'_>, streams: &mut Streams<'_>) -> u8 {
     streams.print(&options.greeting);
     for warning in &options.warnings {
@@ -80,12 +80,12 @@ fn measured_run(
     let outcome = conduct(plan, run_options, &mut Narration { options, streams });
     let Outcome { run, .. } = outcome.map_err(|error| outcome::not_conducted(&error, &options.url))?;
     let summed_up = print_results(options, &run, &mut requests, streams)?;
-    // A worker whose requests cannot be made ends before its time.
+    // A worker whose requests cannot be made ends early.
     let ended_early = run.events.iter().any(|event| event.kind == EventKind::StepFailed);
     Ok(u8::from(!summed_up || ended_early))
 }
 
-/// Prints what was measured, lets the script sum it up, and adds what there is to say; false if the script failed.
+/// Prints what was measured, calls the script's `done`, and adds remarks; returns false if the script failed.
 fn print_results(
     options: &Options,
     run: &Run,

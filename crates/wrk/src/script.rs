@@ -4,7 +4,7 @@
 //! states share nothing: what goes from one to another is copied. All of them are made while loading, before the load
 //! begins; then each [`ThreadState`] goes to a worker and comes back at the end.
 //!
-//! Deliberately absent: any connection of the load. The module returns what to send and when, and takes the responses.
+//! The module opens no connection of the load: it returns what to send and when, and takes the responses.
 
 mod address;
 mod error;
@@ -39,14 +39,14 @@ pub struct Script {
     pipeline: usize,
 }
 
-/// The longest script, in bytes.
+/// The longest script that is read, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 64 << 20;
 
 impl Script {
     /// Runs the file in every state, resolves and tries the target's addresses, and calls `setup` and `init` for each
     /// thread in turn. `init` gets the URL as it was typed and what followed `--`.
     ///
-    /// The first thread's `request` is called once more than requests are sent, to see how many it pipelines.
+    /// The first thread's `request` is called once more than requests are sent, to count how many it pipelines.
     ///
     /// # Errors
     /// The file cannot be read, the script fails, no address of the target accepts a connection, or the first request
@@ -74,7 +74,7 @@ impl Script {
         Ok(script)
     }
 
-    /// Introduces a new thread to the main state, then lets it initialise itself.
+    /// Calls `setup` for a new thread in the main state, then `init` in its own state.
     fn begin(
         &self,
         state: &State,
@@ -94,17 +94,17 @@ impl Script {
         Ok(shared)
     }
 
-    /// The threads of the run, each with its own state, in the order of their `setup`. They are given once.
+    /// Takes the threads of the run, each with its own state, in the order of their `setup`. A second call returns none.
     pub fn threads(&mut self) -> Vec<ThreadState> {
         std::mem::take(&mut self.threads)
     }
 
-    /// How many requests one text of `request()` holds: a connection awaits that many responses to it.
+    /// The number of requests in one text of `request()`: a connection awaits that many responses to it.
     pub fn pipeline(&self) -> usize {
         self.pipeline
     }
 
-    /// Calls the script's `done`, if it has one. The threads come back so that it can read their variables.
+    /// Calls the script's `done`, if it has one. The threads are passed back so that it can read their variables.
     ///
     /// # Errors
     /// The script's `done()` failed.
@@ -125,7 +125,7 @@ impl Script {
     }
 }
 
-/// Resolves the target in the main state, by a function that a script may have replaced. Gives its first address.
+/// Resolves the target in the main state, by a function that a script may have replaced. Returns its first address.
 fn reachable(main: &State, url: &Url) -> Result<SocketAddr, ScriptError> {
     main.call_wrk("resolve", (url.host.as_str(), url.service()))?;
     let first = main.wrk.get::<Table>("addrs").and_then(|addresses| addresses.get::<Option<Address>>(1));
@@ -135,7 +135,7 @@ fn reachable(main: &State, url: &Url) -> Result<SocketAddr, ScriptError> {
     }
 }
 
-/// Why no address is left: what the first of them answers when it is tried again.
+/// Returns the error for a target without an address that accepts connections: why its first one refuses a new attempt.
 fn unreachable(url: &Url) -> ScriptError {
     let (host, service) = (url.host.clone(), url.service().to_owned());
     let first = address::lookup(&host, &service).ok().and_then(|found| found.first().copied());
@@ -145,7 +145,7 @@ fn unreachable(url: &Url) -> ScriptError {
     ScriptError::Unreachable { host, service, cause }
 }
 
-/// A thread after its `init`. The first one's hooks are remembered for the others.
+/// Creates a thread after its `init`. The hooks of the first thread are kept for the others.
 fn settle(state: State, hooks: &mut Option<Hooks>, shared: Arc<Shared>) -> mlua::Result<ThreadState> {
     let known = match *hooks {
         Some(known) => known,

@@ -20,21 +20,21 @@ pub struct Measured {
     pub errors: SocketErrors,
     /// Responses with a status above 399.
     pub bad_statuses: u64,
-    /// Every latency (done − intended) in nanoseconds, requests that failed by their age included.
+    /// Every latency (done − intended) in nanoseconds; a request that failed counts with its age.
     pub latency: Histogram,
     /// Every service time (done − sent) in nanoseconds, if the options ask for it; wrk2 calls it uncorrected latency.
     pub service_time: Histogram,
-    /// What the [`RateSampler`] of each thread saw, in requests a second.
+    /// The samples of each thread's [`RateSampler`], in requests per second.
     pub rates: Vec<u64>,
 }
 
 impl Measured {
-    /// Latencies as wrk has them: whole microseconds.
+    /// Returns the latencies in whole microseconds, as in wrk.
     pub fn latency_us(&self) -> Distribution {
         Distribution::from_histogram_ns(&self.latency)
     }
 
-    /// The rates of the threads, in requests a second.
+    /// Returns the rates of the threads, in requests per second.
     pub fn rates_per_sec(&self) -> Distribution {
         self.rates.iter().copied().collect()
     }
@@ -68,10 +68,10 @@ pub struct SocketErrors {
 }
 
 impl SocketErrors {
-    /// Sorts failures into the counters in which a user of wrk looks for them. The phase decides, except for three kinds.
+    /// Sorts failures into wrk's counters. The phase decides, except for three kinds.
     ///
-    /// A request that was due and never sent, since no connection was free, is in none: no socket failed. It shows in
-    /// the latencies, and as fewer requests a second than asked for.
+    /// A request that was due and never sent, since no connection was free, is in none of them: no socket failed. It shows
+    /// in the latencies, and as a lower rate than requested.
     pub fn from_failures(failures: &FailureCounts) -> Self {
         let mut errors = Self::default();
         for (kind, count) in failures.iter() {
@@ -89,13 +89,13 @@ impl SocketErrors {
         errors
     }
 
-    /// Whether there was none.
+    /// Returns true if there was no error.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Turns the counts of one thread's intervals into wrk's samples of its rate.
+/// Converts the response counts of one thread's intervals into wrk's samples of its rate.
 ///
 /// wrk samples every 100 ms. An interval without a response gives no sample; it lengthens the next.
 #[derive(Debug, Clone, Default)]

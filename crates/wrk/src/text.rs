@@ -1,4 +1,4 @@
-//! The text of wrk and of wrk2, to the letter.
+//! Formats the text of wrk and of wrk2, to the letter.
 
 mod cell;
 mod spectrum;
@@ -12,16 +12,16 @@ use plimsoll_record::Histogram;
 use crate::options::{Dialect, Options};
 use crate::stats::{Distribution, Measured};
 
-/// How long wrk2 runs until it prints a line for each thread that lives so long.
+/// The time after which wrk2 prints a calibration line for each thread that still runs.
 pub const CALIBRATION_DELAY: Duration = Duration::from_secs(10);
 
-/// The least time in milliseconds between two of wrk2's samples of a rate.
+/// The shortest time in milliseconds between two of wrk2's samples of a rate.
 const MIN_SAMPLING_INTERVAL_MS: f64 = 10.0;
 
-/// The percentiles wrk prints when asked for.
+/// The percentiles that wrk prints with `--latency`.
 const PERCENTILES: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
 
-/// The two lines that stand there while the run is under way.
+/// Returns the two lines that are printed when the load begins.
 pub fn heading(options: &Options) -> String {
     format!(
         "Running {} test @ {}\n  {} threads and {} connections\n",
@@ -32,8 +32,8 @@ pub fn heading(options: &Options) -> String {
     )
 }
 
-/// The line that wrk2 prints for each thread after [`CALIBRATION_DELAY`], from the thread's latencies so far in
-/// nanoseconds; `None` while there are none, as wrk2 then waits for as long again.
+/// Returns the line that wrk2 prints for a thread after [`CALIBRATION_DELAY`], from the thread's latencies so far in
+/// nanoseconds. `None` while there are none: wrk2 then waits for the same time again.
 ///
 /// The interval is twice the 90th percentile, in whole milliseconds.
 pub fn calibration(latency: &Histogram) -> Option<String> {
@@ -49,7 +49,7 @@ pub fn calibration(latency: &Histogram) -> Option<String> {
     ))
 }
 
-/// Everything that is printed when the run has ended.
+/// Returns everything that is printed when the run has ended.
 pub fn summary(options: &Options, measured: &Measured) -> String {
     let latency = measured.latency_us();
     let mut text = statistics_header();
@@ -95,7 +95,7 @@ struct Row {
 }
 
 impl Row {
-    /// wrk2 takes all values for the whole, and with none of them says so in other cells than wrk does.
+    /// wrk2 computes the standard deviation of a population. Without values, it prints other cells than wrk.
     fn new(dialect: Dialect, values: &Distribution) -> Self {
         let stdev = match dialect {
             Dialect::Wrk => values.stdev(),

@@ -1,11 +1,11 @@
-// Labelled bars: the use of resources, or goodput next to what was offered.
+// Labelled bars: the use of resources, or goodput next to the offered rate.
 
 import { foreign, h } from "../dom";
 import { type FigureModel, remade } from "./figure";
 
 export interface Bar {
   label: string;
-  /** From 0 to 1; null where it is not known. */
+  /** From 0 to 1; null if it is not known. */
   part: number | null;
   /** A mark on the same scale, such as the offered rate. */
   mark?: number | null;

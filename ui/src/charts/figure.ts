@@ -1,5 +1,5 @@
-// A chart on the page: title, caption, drawing and table. The drawing is made when it comes into view; of those that take memory, such as
-// canvases, the page holds a limited number.
+// A chart on the page: title, caption, drawing and table. The drawing is made when it comes into view. The page keeps a limited number of
+// drawings that take memory, such as canvases.
 
 import { alive } from "../alive";
 import { foreign, h } from "../dom";
@@ -8,22 +8,22 @@ import { lazyTable, type TableModel } from "../table";
 import { onTheme } from "../theme";
 
 export interface FigureModel {
-  /** A stable name, `data-chart`. */
+  /** A stable name, in the attribute `data-chart`. */
   name: string;
   title: string;
-  /** One sentence: what the data shows. */
+  /** One sentence that says what the data shows. */
   caption: string;
   table: TableModel;
 }
 
 export interface Drawing<M> {
-  /** New data. */
+  /** Shows new data. */
   update(model: M): void;
-  /** Another width, or other colours. */
+  /** Draws again, for another width or other colours. */
   redraw(): void;
-  /** Gives up what takes memory, until the next `update`. */
+  /** Frees the memory of the drawing until the next `update`. */
   rest?(): void;
-  /** Gives up what is registered outside the host element. */
+  /** Releases what is registered outside the host element. */
   destroy?(): void;
 }
 
@@ -34,25 +34,25 @@ export interface FigureHandle<M> {
   update(model: M): void;
 }
 
-/** A figure as observers, the theme and updates of the page call it back. */
+/** A figure, as called by observers, the theme and updates of the page. */
 interface Kept {
   chart: unknown;
   handle: unknown;
-  /** True if the drawing takes memory that it can give up. */
+  /** Draws the figure. Returns true if the drawing takes memory that it can free. */
   draw(): boolean;
-  /** True if the drawing takes no memory now. */
+  /** Frees the memory of the drawing. Returns true if it takes none now. */
   rest(): boolean;
   redraw(): void;
   resized(): void;
   destroy(): void;
 }
 
-// The page holds its figures: what is only registered here goes with its element.
+// Weak: a figure that is only registered here is freed with its element.
 const figures = new WeakMap<Element, Kept>();
 
-/** Drawings that the page holds at most, unless more are in view. A canvas takes about 2 MB in the browser. */
+/** The most drawings that the page keeps, unless more are in view. A canvas takes about 2 MB in the browser. */
 const HELD = 12;
-/** Those that take memory, the one that was in view longest ago first. */
+/** The drawings that take memory; those that left the view longest ago come first. */
 const held = new Set<Kept>();
 const inView = new Set<Kept>();
 
@@ -68,7 +68,7 @@ const nearby = new IntersectionObserver((entries) => {
   letRest();
 }, { rootMargin: "200px" });
 
-/** Gives up the drawings that were in view longest ago, but for paper, which shows all. */
+/** Frees the drawings that left the view longest ago, except in print, which shows all. */
 export function letRest(): void {
   if (window.matchMedia("print").matches) return;
   for (const one of [...held]) {
@@ -89,24 +89,24 @@ const within = (root: ParentNode): Kept[] =>
 
 onTheme(() => within(document).forEach((one) => one.redraw()));
 
-/** Draws what was not scrolled to, for print. */
+/** Draws all charts that are not drawn now, for print. */
 export function drawAll(): void {
   for (const one of within(document)) {
     if (one.draw()) held.add(one);
   }
 }
 
-/** Gives up the figures in this part of the page, which is about to be removed. */
+/** Destroys the figures in this part of the page, which is about to be removed. */
 export function destroyFigures(root: ParentNode): void {
   within(root).forEach((one) => one.destroy());
 }
 
-/** Figures of the content that is made anew, by name. */
+/** The figures of the content that is being rebuilt, by name. */
 let reusable = new Map<string, Kept>();
 
 /**
- * Makes the content of `root` anew. A figure of the same name and kind stays, with its table, its hidden lines and the position at which it
- * is read; the others are given up. Figures in `except` are not part of it.
+ * Rebuilds the content of `root`. A figure of the same name and kind stays, with its table, its hidden lines and its cursor; the others
+ * are destroyed. Figures in `except` are not part of it.
  */
 export function renew(root: ParentNode, except: Element | null, make: () => void): void {
   reusable = new Map([...root.querySelectorAll<HTMLElement>("figure[data-chart]")].flatMap((element) => {
@@ -133,7 +133,7 @@ export function figure<M extends FigureModel>(chart: Chart<M>, first: M): Figure
   return newFigure(chart, first);
 }
 
-/** The elements of a figure, and what writes all but its drawing. */
+/** The elements of a figure, and a function that fills all of them but the drawing. */
 function frame(name: string) {
   const canvas = h("div", { class: "drawing", role: "group" });
   const caption = h("figcaption");
@@ -185,7 +185,7 @@ function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHand
     },
     rest(): boolean {
       if (drawing?.rest === undefined || rests) return true;
-      // What has the focus is read by its keys.
+      // The reader may use the keyboard on the chart that has the focus.
       if (element.contains(document.activeElement)) return false;
       canvas.style.minHeight = `${canvas.offsetHeight}px`;
       drawing.rest();
@@ -216,7 +216,7 @@ function newFigure<M extends FigureModel>(chart: Chart<M>, first: M): FigureHand
   return handle;
 }
 
-/** A chart that is made anew from its model each time, such as SVG. */
+/** A chart that is rebuilt from its model each time, such as SVG. */
 export function remade<M>(make: (model: M, width: number) => Element): Chart<M> {
   return (host, first) => {
     let model = first;

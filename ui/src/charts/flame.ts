@@ -9,9 +9,9 @@ export interface FlameBox {
   depth: number;
   /** The names from the outermost box to this one, a line each. */
   path: string;
-  /** CPU time of a request in it and in what it called, in µs. */
+  /** CPU time of a request in the function and its callees, in µs. */
   us: number;
-  /** How much more that is than in the other run, as far as it is certain; undefined where no other is compared. */
+  /** How many µs more that is than in the other run; null if that is not certain, undefined if no other run is compared. */
   more?: number | null;
 }
 
@@ -20,17 +20,17 @@ export interface FlameModel extends FigureModel {
   totalUs: number;
   /** Graphs with the same link share search and zoom. */
   link?: FlameLink;
-  /** The CPU time that the whole width stands for while the box of this path, or all (null), is shown; by default that of the graph itself. */
+  /** The CPU time of the full width while the box of this path, or all boxes (null), are shown; by default that of the graph itself. */
   widthUs?: (path: string | null) => number;
 }
 
-/** What is sought and zoomed to in flame graphs. */
+/** The search text and the zoom that flame graphs share. */
 export class FlameLink {
   private readonly listeners = new Set<() => void>();
   private soughtText = "";
   private zoomedPath: string | null = null;
 
-  /** In lower case; empty for nothing. */
+  /** The search text in lower case; empty for none. */
   get sought(): string {
     return this.soughtText;
   }
@@ -60,7 +60,7 @@ export class FlameLink {
   }
 }
 
-/** The search field and the way back from a zoom, for all graphs with this link. */
+/** The search field and the button that resets the zoom, for all graphs with this link. */
 export function flameTools(link: FlameLink, ...more: HTMLElement[]): HTMLElement {
   const field = h("input", { type: "search", placeholder: "Find a function", "aria-label": "Find a function", input: () => link.find(field.value) });
   const whole = h("button", { type: "button", disabled: true, click: () => link.zoom(null) }, "Show all");
@@ -70,14 +70,14 @@ export function flameTools(link: FlameLink, ...more: HTMLElement[]): HTMLElement
 
 interface Placed extends FlameBox { index: number; left: number; parent: number }
 
-/** The height of a row in px, with the space below it. */
+/** The height of a row in px, including the space below it. */
 const ROW = 20;
-/** A box narrower than this share of the view is not made. */
+/** A box narrower than this share of the view is not drawn. */
 const NARROWEST = 0.001;
-/** Differences of this share of all CPU time have the full colour. */
+/** Differences from this share of all CPU time on have the full colour. */
 const FULL = 0.05;
 
-/** Boxes with the place at which each begins, in µs from the left. */
+/** Returns the boxes with their left ends, in µs. */
 function placed(boxes: readonly FlameBox[]): Placed[] {
   const open: { index: number; next: number }[] = [];
   let next = 0;
@@ -91,7 +91,7 @@ function placed(boxes: readonly FlameBox[]): Placed[] {
   });
 }
 
-/** A colour that follows from the name, or from the difference. */
+/** Colours a box by its name, or by its difference. */
 function paint(element: HTMLElement, box: Placed, total: number): void {
   if (box.more === undefined) {
     let hash = 0;
@@ -123,7 +123,7 @@ export const flameChart: Chart<FlameModel> = (host, first) => {
   const line = h("p", { class: "note reading", "aria-live": "polite" }, "Point at a box, or move with the arrow keys.");
   const found = h("span", { class: "note", role: "status" });
 
-  /** The box that fills the width: that of the zoom, or the nearest around it that this graph has; -1 for all. */
+  /** Returns the box that fills the width: the zoomed box, or its nearest caller that this graph has; -1 for all. */
   const root = (): number => {
     for (let path = link.path; path; path = path.slice(0, Math.max(0, path.lastIndexOf("\n")))) {
       const index = boxes.findIndex((box) => box.path === path);
@@ -182,11 +182,11 @@ export const flameChart: Chart<FlameModel> = (host, first) => {
   };
 };
 
-/** The boxes that are wide enough to be seen, with their sides as parts of the width: those in and around the root. */
+/** Yields the boxes in and around the root that are wide enough to be seen, with their sides as parts of the width. */
 function* visibleBoxes(model: FlameModel, boxes: readonly Placed[], index: number, path: string | null) {
   const root = boxes[index];
   const [from, us] = root ? [root.left, root.us] : [0, model.totalUs];
-  // A box around the one that is sought has a scale of its own.
+  // If the graph lacks the zoomed box, the caller that is shown instead has its own scale.
   const width = (root?.path ?? null) === path ? model.widthUs?.(path) ?? us : us;
   for (const box of boxes) {
     const left = Math.max(from, box.left);
@@ -195,27 +195,27 @@ function* visibleBoxes(model: FlameModel, boxes: readonly Placed[], index: numbe
   }
 }
 
-/** Marks what was found, and says how much CPU time that is. */
+/** Marks the boxes that match the search. Returns a sentence with their CPU time. */
 function mark(boxes: readonly Placed[], elements: ReadonlyMap<number, HTMLElement>, sought: string, total: number): string {
   let sum = 0;
   let end = -1;
   for (const box of boxes) {
     const hit = sought !== "" && box.name.toLowerCase().includes(sought);
     elements.get(box.index)?.classList.toggle("found", hit);
-    // What a function that was found called counts once.
+    // The callees of a match are part of it, so they do not count again.
     if (hit && box.left >= end) { sum += box.us; end = box.left + box.us; }
   }
   return sought === "" ? "" : `Found: ${significant(sum)} µs, ${significant(total > 0 ? (100 * sum) / total : 0)} %. `;
 }
 
-/** What to say where the graph has not the box that is zoomed to. */
+/** Says that the graph lacks the zoomed box; empty if it has it. */
 function missing(root: Placed | undefined, path: string | null): string {
   if (path === null || root?.path === path) return "";
   const name = visible(path.slice(path.lastIndexOf("\n") + 1));
   return `No sample of ${name} under these callers; ${root === undefined ? "all is shown" : `${visible(root.name)} is shown`}.`;
 }
 
-/** The box that a key of the keyboard leads to from this one. */
+/** Returns the box that an arrow key leads to from this one; undefined for none. */
 function neighbour(boxes: readonly Placed[], elements: ReadonlyMap<number, HTMLElement>, from: number, key: string): number | undefined {
   const at = boxes[from];
   const shown = boxes.filter((box) => elements.has(box.index));

@@ -4,34 +4,34 @@ import { foreign, h } from "../dom";
 import type { Format } from "../format";
 import { type FigureModel, remade } from "./figure";
 
-/** Distances between ticks at most. */
+/** The most distances between ticks. */
 const TICKS = 4;
 const NONE = "0";
 
 export interface ForestRow {
   label: string;
-  /** Null where it is not known. */
+  /** Null if it is not known. */
   value: number | null;
   interval: readonly [number, number] | null;
   /** The value and interval as text. */
   text: string;
-  /** Whether the interval says that it is better or worse; null where that is open, or neither is better. */
+  /** Whether the interval shows an improvement; null if it shows neither that nor the opposite, or neither is better. */
   good: boolean | null;
 }
 
 export interface ForestModel extends FigureModel {
   rows: readonly ForestRow[];
-  /** The value without a difference: 1 of ratios, 0 of differences. */
+  /** The value that means no difference: 1 for ratios, 0 for differences. */
   none: number;
-  /** What stands at the left and at the right of it. */
+  /** The labels to the left and to the right of it. */
   sides: readonly [string, string];
-  /** A value of the axis as text. */
+  /** Formats a value of the axis. */
   tick: Format;
-  /** Values that the axis shows, too: charts next to each other have one scale. */
+  /** Further values that the axis must include, so that charts next to each other have one scale. */
   also?: readonly number[];
 }
 
-/** The range that shows all rows, with the value without a difference in it and some room at both ends. */
+/** Returns the range that includes all rows and `none`, with some room at both ends. */
 function range(model: ForestModel): [number, number] {
   const own = model.rows.flatMap((row) => (row.value === null ? [] : [row.value, ...(row.interval ?? [])]));
   const values = [...own, ...(model.also ?? [])];
@@ -41,7 +41,7 @@ function range(model: ForestModel): [number, number] {
   return [low - room, high + room];
 }
 
-/** Round values in the range, the one without a difference among them. */
+/** Returns round values in the range, `none` among them. */
 function ticks([low, high]: readonly [number, number], none: number): number[] {
   const rough = (high - low) / TICKS;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -51,7 +51,7 @@ function ticks([low, high]: readonly [number, number], none: number): number[] {
   return Array.from({ length: count }, (_, index) => none + Number(((first + index) * step).toPrecision(6)));
 }
 
-/** A label near an end of the axis stands within it. */
+/** Aligns a label near an end of the axis so that it stays within the axis. */
 const end = (part: number): string | null => (part < 0.12 ? "first" : part > 0.88 ? "last" : null);
 
 function drawn(row: ForestRow, at: (value: number) => string, none: number): HTMLElement {
@@ -68,7 +68,7 @@ function drawn(row: ForestRow, at: (value: number) => string, none: number): HTM
     h("span", { class: "value" }, row.text));
 }
 
-/** Whether an interval lies on one side of `none`; where it does not, nothing is said. */
+/** Whether an interval lies on the better side of `none`; null if it includes `none`. */
 export function verdictOf(interval: readonly [number, number] | null, none: number, more: "better" | "worse"): boolean | null {
   if (interval === null || (interval[0] <= none && interval[1] >= none)) return null;
   return (interval[0] > none) === (more === "better");

@@ -4,7 +4,7 @@ import type uPlot from "uplot";
 import type { TimelineDocument } from "../generated/page";
 import { colour } from "../theme";
 
-/** Paints one cell for each class and window: the stronger the colour, the more of the requests of the window are in it. */
+/** Paints one cell for each class and window. A stronger colour means more of the requests of the window. */
 export function heat(timeline: TimelineDocument): (plot: uPlot) => void {
   const { at_sec: at, latency, latency_bounds_ms: bounds } = timeline;
   const window = timeline.window_sec ?? 1;
@@ -24,14 +24,14 @@ export function heat(timeline: TimelineDocument): (plot: uPlot) => void {
       const cells = latency[index];
       const most = fullest[index] ?? 0;
       if (cells === undefined || most === 0) return;
-      // Cells share their edges: where two overlapped, the overlap would be darker.
+      // Adjacent cells share an edge: an overlap would be darker.
       const left = Math.round(plot.valToPos(begin, "x", true));
       const right = Math.round(plot.valToPos(begin + window, "x", true));
       cells.counts.forEach((count, offset) => {
         const low = edges[cells.from + offset];
         const high = edges[cells.from + offset + 1];
         if (count === 0 || low === undefined || high === undefined) return;
-        // A root shows rare, slow requests next to the many fast ones.
+        // The square root keeps rare, slow requests visible next to the many fast ones.
         ctx.globalAlpha = 0.12 + 0.88 * Math.sqrt(count / most);
         const top = Math.round(high);
         ctx.fillRect(left, top, Math.max(1, right - left), Math.max(1, Math.round(low) - top));

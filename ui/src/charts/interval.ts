@@ -1,4 +1,4 @@
-// How certain a throughput is: a bar from what held to what broke, or from one end of an interval to the other.
+// The certainty of a throughput: a bar from the rate that held to the rate that broke, or over the interval.
 
 import { h, svg } from "../dom";
 import { count } from "../format";
@@ -18,7 +18,7 @@ export interface IntervalModel extends FigureModel {
 function scale(model: IntervalModel, width: number): (value: number) => number {
   const values = [model.low, model.high, model.value, ...model.dots.map((dot) => dot.at)];
   const max = Math.max(...values) * 1.05;
-  // From zero, so that a wide interval looks wide; a narrow one is a mark.
+  // From zero, so that a wide interval looks wide and a narrow one is only a mark.
   return (value) => (value / max) * width;
 }
 

@@ -6,11 +6,11 @@ import { colour } from "../theme";
 
 export interface Legend {
   element: HTMLElement;
-  /** The values at a position; null for none. */
+  /** Shows the values at `x`; null for none. */
   show(x: string | null, values: readonly string[]): void;
 }
 
-/** `rest` stands where no value is shown. A series can be hidden, by its label: the callback says which. */
+/** Creates a legend. `rest` is shown while no value is. The reader can hide a series; `hidden` holds the labels, and `toggle` is called. */
 export function legend(
   series: readonly Series[], rest: string, hidden: ReadonlySet<string>, toggle: (index: number, shown: boolean) => void,
 ): Legend {

@@ -19,7 +19,7 @@ export interface Series {
   dash?: boolean;
   points?: boolean;
   fill?: boolean;
-  /** Joins values across windows without a sample, but not where samples are missing; each sample is then a point. */
+  /** Joins samples across windows without one, but not across missing samples; each sample is then a point. */
   span?: boolean;
   width?: number;
 }
@@ -27,14 +27,14 @@ export interface Series {
 export interface LineModel extends FigureModel {
   x: readonly number[];
   xFormat: Format;
-  /** Ticks of the x axis where it is not time. */
+  /** The ticks of the x axis if it is not time. */
   xTicks?: readonly number[];
   xLog?: boolean;
   xLabel: string;
   format: Format;
   tickFormat?: Format;
   yLog?: boolean;
-  /** The range of y where it is not to follow the values. */
+  /** The range of y if it does not follow from the values. */
   yRange?: [number, number];
   series: readonly Series[];
   bands?: readonly Band[];
@@ -49,16 +49,16 @@ export interface LineModel extends FigureModel {
   link?: TimeLink;
 }
 
-/** The height of the horizontal axis, and the least width of the vertical one of a chart over time. */
+/** The height of the horizontal axis in px, and the smallest width of the vertical axis of a chart over time. */
 const AXIS = 30;
 const TIME_AXIS = 84;
-/** Distances of ticks, without 2.5: labels have two or three digits. */
+/** Tick distances, without 2.5 because labels have two or three digits. */
 const STEPS_OF_TEN = Array.from({ length: 20 }, (_, power) => [1, 2, 5].map((part) => Number(`${part}e${power - 6}`))).flat();
-/** Those between whole numbers. */
+/** Tick distances of whole numbers. */
 const WHOLE_STEPS = STEPS_OF_TEN.filter((step) => step >= 1);
-/** More samples than that are a line without points. */
+/** A series with more samples is a line without points. */
 const MOST_POINTS = 150;
-/** Distances of ticks in seconds. */
+/** Tick distances of time, in seconds. */
 const TIME_STEPS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400];
 
 function yRange(model: LineModel): [number, number] {
@@ -77,10 +77,10 @@ function xRange(model: LineModel): [number, number] {
   return first === last ? [first - 0.5, first + 0.5] : [first, last];
 }
 
-/** Values between two gaps, which no line shows. */
+/** Returns the indices of values between two gaps, because a line does not show them. */
 function alone(values: ArrayLike<number | null | undefined> | undefined): number[] {
   const list = Array.from(values ?? []);
-  /** Whether a line goes on from here: not across a gap, but across windows without a sample. */
+  /** Whether a line continues from here: not across a gap (null), but across windows without a sample (undefined). */
   const goesOn = (from: number, by: number): boolean => {
     let at = from + by;
     while (at >= 0 && at < list.length && list[at] === undefined) at += by;
@@ -89,23 +89,23 @@ function alone(values: ArrayLike<number | null | undefined> | undefined): number
   return list.flatMap((value, index) => (value != null && !goesOn(index, -1) && !goesOn(index, 1) ? [index] : []));
 }
 
-/** A gap is so many times as long as samples are usually apart. */
+/** Samples further apart than this many median distances leave a gap. */
 const GAP = 2.5;
 
-/** Values of which uPlot joins neighbours across what is undefined, and not across null: a sample that comes late breaks the line. */
+/** Prepares values for uPlot, which joins neighbours across undefined but not across null: a late sample breaks the line. */
 function spanned(x: readonly number[], values: readonly (number | null)[]): (number | null | undefined)[] {
   const known = values.flatMap((value, index) => (value === null ? [] : [index]));
   const apart = known.slice(1).map((index, at) => (x[index] ?? 0) - (x[known[at] ?? 0] ?? 0));
   const usual = [...apart].sort((a, b) => a - b)[Math.floor(apart.length / 2)] ?? 0;
   const list: (number | null | undefined)[] = [...values];
   apart.forEach((distance, at) => {
-    // With room for the rounding of instants.
+    // The factor allows for rounded instants.
     if (distance <= GAP * usual * 1.000001) list.fill(undefined, (known[at] ?? 0) + 1, known[at + 1]);
   });
   return list;
 }
 
-/** Those that have a value: a legend names no line that is not there. All where none has one. */
+/** Returns the series that have a value, so that the legend names no missing line; returns all if none has one. */
 export function withValues<T extends Pick<Series, "values">>(list: readonly T[]): readonly T[] {
   const known = list.filter((one) => one.values.some((value) => value !== null));
   return known.length === 0 ? list : known;
@@ -147,7 +147,7 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
         ? { size: AXIS, splits: () => [...(model.xTicks ?? [])], grid: { show: false }, filter: (_plot, splits) => splits }
         : { size: AXIS, grid: { show: false }, space: 70, ...(model.link ? { incrs: TIME_STEPS } : {}) }),
       axis("y", tick, colours, {
-        // Charts with the same axis of time stand under each other.
+        // Charts over time stand under each other, so their axes must align.
         size: model.link === undefined ? fitting(labels) : Math.max(TIME_AXIS, fitting(labels)),
         ...(yTicks ? { splits: () => yTicks, filter: (_plot: uPlot, splits: number[]) => splits }
           : { space: 34, incrs: model.format === whole ? WHOLE_STEPS : STEPS_OF_TEN }),
@@ -157,7 +157,7 @@ function options(model: LineModel, width: number, show: (plot: uPlot) => void): 
     cursor: {
       y: false,
       points: { size: 7 },
-      // uPlot would zoom out each chart alone.
+      // By default, uPlot zooms out each chart alone.
       bind: { dblclick: () => null },
       drag: { x: model.link !== undefined, y: false, setScale: model.link !== undefined },
       ...(model.link ? { sync: { key: model.link.sync.key, scales: ["x", null] as [string, null] } } : {}),
@@ -190,7 +190,7 @@ const data = (model: LineModel): uPlot.AlignedData =>
 /** Keys that move the cursor, and by how many samples. */
 const STEPS: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowDown: -1, ArrowUp: 1, PageDown: -10, PageUp: 10, Home: -Infinity, End: Infinity };
 
-/** Zooms or pans by a key; false for another key. */
+/** Zooms or pans by a key. Returns false for another key. */
 function zoomedBy(link: TimeLink, event: KeyboardEvent): boolean {
   if (event.key === "+" || event.key === "=") link.zoom(0.5);
   else if (event.key === "-") link.zoom(2);
@@ -201,7 +201,7 @@ function zoomedBy(link: TimeLink, event: KeyboardEvent): boolean {
   return true;
 }
 
-/** The first and the last sample that are shown. */
+/** Returns the first and the last visible sample. */
 function shownSamples(model: LineModel, plot: uPlot): [number, number] {
   const { min, max } = plot.scales["x"] ?? {};
   const inside = (x: number): boolean => x >= (min ?? -Infinity) && x <= (max ?? Infinity);
@@ -209,7 +209,7 @@ function shownSamples(model: LineModel, plot: uPlot): [number, number] {
   return first < 0 ? [0, Math.max(0, model.x.length - 1)] : [first, model.x.reduce((last, x, index) => (inside(x) ? index : last), first)];
 }
 
-/** Follows a key: zooms, pans, or goes to another sample. */
+/** Handles a key: zooms, pans, or moves to another sample. */
 function byKey(event: KeyboardEvent, model: LineModel, plot: uPlot, go: (index: number) => void): void {
   const step = STEPS[event.key];
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -222,13 +222,16 @@ function byKey(event: KeyboardEvent, model: LineModel, plot: uPlot, go: (index: 
   }
 }
 
-/** The position of the value that is nearest to another; null without values. Windows get longer in a long run, so the same may be gone. */
+/**
+ * Returns the position of the value nearest to `to`; null without values. Windows get longer in a long run, so the exact value may no
+ * longer exist.
+ */
 function nearest(values: readonly number[], to: number): number | null {
   return values.reduce<number | null>((best, value, index) =>
     (best === null || Math.abs(value - to) < Math.abs((values[best] ?? 0) - to) ? index : best), null);
 }
 
-/** Says which sample the chart, as a slider, is at; null for none. */
+/** Announces the sample at which the chart, as a slider, is; null for none. */
 function announce(target: HTMLElement, model: LineModel, hidden: ReadonlySet<string>, index: number | null): void {
   const x = index === null ? undefined : model.x[index];
   target.setAttribute("aria-label", model.title);
@@ -238,7 +241,7 @@ function announce(target: HTMLElement, model: LineModel, hidden: ReadonlySet<str
   target.setAttribute("aria-valuetext", x === undefined ? "no sample is chosen" : `${model.xFormat(x)}: ${values.join(", ")}`);
 }
 
-/** What the horizontal axis is where it is not time, and which axes are logarithmic. */
+/** Names the horizontal axis if it is not time, and says which axes are logarithmic. */
 function axesText(model: LineModel): string {
   const by = model.link ? [] : [`by ${model.xLabel}`];
   if (model.yLog) by.push(model.xLog ? "both axes logarithmic" : "vertical axis logarithmic");
@@ -246,7 +249,7 @@ function axesText(model: LineModel): string {
   return by.join(", ");
 }
 
-/** The legend, which shows the values at the cursor of a plot and hides series. */
+/** The legend of a plot: it shows the values at the cursor and hides series. */
 function keyOf(model: LineModel, hidden: Set<string>, toggle: (index: number, shown: boolean) => void) {
   const key = legend(model.series, axesText(model), hidden, (index, shown) => {
     const label = model.series[index]?.label ?? "";
@@ -261,26 +264,26 @@ function keyOf(model: LineModel, hidden: Set<string>, toggle: (index: number, sh
   return { element: key.element, show };
 }
 
-/** A chart of lines. It is a slider for the keyboard: its position is a sample, whose values are its text. */
+/** A line chart. For the keyboard it is a slider: its position is a sample, and its text the values of that sample. */
 export const lineChart: Chart<LineModel> = (host, first) => {
   let model = first;
   let plot: uPlot | null = null;
-  // Labels, kept while the chart is made anew, as the focus is: a later state may have the series in another order.
+  // The labels of hidden series. They stay when the chart is rebuilt: a later state may have the series in another order.
   const hidden = new Set<string>();
   const target = h("div", { class: "plot", tabindex: 0, role: "slider", "aria-valuemin": 0 });
   const keys = h("div");
   host.replaceChildren(target, keys);
 
   const say = (index: number | null): void => announce(target, model, hidden, index);
-  /** Puts the cursor at a sample; charts with the same link follow if it is published. */
+  /** Puts the cursor at a sample; `publish` moves charts with the same link, too. */
   const place = (index: number, publish: boolean): void => {
     const x = model.x[index];
     if (plot === null || x === undefined) return;
-    // Its declared type lacks the last parameter.
+    // The type that uPlot declares lacks the last parameter.
     const setCursor: (at: { left: number; top: number }, fire: boolean, publish: boolean) => void = plot.setCursor;
     setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 }, true, publish);
   };
-  /** The sample that is read, by its x; kept while there is no plot. */
+  /** The x of the sample at the cursor; kept while there is no plot. */
   let read: number | undefined;
   const remove = (): void => {
     if (plot === null) return;
@@ -298,7 +301,7 @@ export const lineChart: Chart<LineModel> = (host, first) => {
     model = next;
     const key = keyOf(model, hidden, (index, shown) => plot?.setSeries(index + 1, { show: shown }));
     keys.replaceChildren(key.element);
-    // What was read before stays the position, whatever was added since.
+    // The position stays at the same sample, whatever was added since.
     const at = read === undefined ? null : nearest(model.x, read);
     say(at);
     const made = new uPlot(options(model, host.clientWidth || 320, key.show), data(model), target);
@@ -308,7 +311,7 @@ export const lineChart: Chart<LineModel> = (host, first) => {
     const range = xRange(model);
     made.setScale("x", { min: range[0], max: range[1] });
     model.series.forEach((one, index) => { if (hidden.has(one.label)) made.setSeries(index + 1, { show: false }); });
-    // uPlot sets the scale in a microtask of its own, which is before this one; where a sample is, is known then.
+    // uPlot sets the scale in a microtask that runs before this one; only then is the position of a sample known.
     if (at !== null) queueMicrotask(() => { if (plot === made) place(at, false); });
   };
 

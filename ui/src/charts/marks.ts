@@ -1,4 +1,4 @@
-// What is drawn over or under the lines of a chart: bands, thresholds, events, intervals.
+// Marks over or under the lines of a chart: bands, thresholds, events, intervals.
 
 import type uPlot from "uplot";
 import { FONT, look } from "./axes";
@@ -25,7 +25,7 @@ function clipped(plot: uPlot, paint: (context: CanvasRenderingContext2D) => void
   ctx.restore();
 }
 
-/** Steps: every second one is tinted. */
+/** Steps, tinted alternately. */
 export function bands(plot: uPlot, list: readonly Band[]): void {
   const { rule, accent } = look();
   clipped(plot, (context) => {
@@ -45,7 +45,7 @@ export function bands(plot: uPlot, list: readonly Band[]): void {
   });
 }
 
-/** The labels of steps where there is room, over lines and grid. */
+/** The labels of steps that have room for one, over lines and grid. */
 export function bandLabels(plot: uPlot, list: readonly Band[]): void {
   const { soft, paper, accent } = look();
   clipped(plot, (context) => {
@@ -64,7 +64,7 @@ export function bandLabels(plot: uPlot, list: readonly Band[]): void {
   });
 }
 
-/** Vertical lines with a label at the foot, where there is room for one. */
+/** Vertical lines with a label at the foot. */
 export function verticals(plot: uPlot, list: readonly Mark[]): void {
   const { soft, accent } = look();
   clipped(plot, (context) => {

@@ -1,4 +1,4 @@
-// The tiers as boxes, from the generator on; each with the use of one resource as a bar.
+// The tiers as boxes, starting from the generator, each with the use of one resource as a bar.
 
 import { svg, visible } from "../dom";
 import { share } from "../format";
@@ -9,10 +9,10 @@ export interface TierNode {
   subtitle: string;
   /** Distance from the generator, which is 0. */
   depth: number;
-  /** Its part of the limit, or its CPU, as a part of the capacity. */
+  /** Its use of the limiting resource or of the CPU, as a part of the capacity. */
   use: { name: string; filled: number | null } | null;
   limit: boolean;
-  /** What limits there, where that is not the resource of the bar. */
+  /** The limit of this tier, if it is not the resource of the bar. */
   of?: string;
 }
 
@@ -31,7 +31,7 @@ const ROW = 18;
 /** The width of a character of the tag, in px. */
 const TAG_CHARACTER = 8;
 
-/** Columns by depth if there is room, else rows. */
+/** Places the boxes in columns by depth if there is room, else in rows. */
 function layout(nodes: readonly TierNode[], width: number): { boxes: Box[]; height: number; across: boolean } {
   const columns = Math.max(...nodes.map((node) => node.depth)) + 1;
   const box = Math.min(230, (width - GAP * (columns - 1)) / columns);
@@ -60,14 +60,14 @@ function layout(nodes: readonly TierNode[], width: number): { boxes: Box[]; heig
   return { boxes, height: y, across };
 }
 
-/** Text cut to the width of a box; the whole stands in the title of the box. */
+/** Cuts text to the width of a box. The tooltip of the box has the whole text. */
 function cut(text: string, width: number, size: number): string {
   const shown = visible(text);
   const most = Math.floor(width / (size * 0.56));
   return shown.length <= most ? shown : `${shown.slice(0, Math.max(1, most - 1))}…`;
 }
 
-/** The mark of a limit, with its name where that leaves room for the title of the box. */
+/** The mark of a limit, with its name if that leaves room for the title of the box. */
 function tagOf(model: TierNode, width: number): string {
   if (!model.limit) return "";
   const named = `limit: ${model.of ?? ""}`;
@@ -125,7 +125,7 @@ export const topologyChart = remade<TopologyModel>((model, width) => {
   for (const one of model.edges) {
     const from = boxes[one.from];
     const to = boxes[one.to];
-    // In rows only neighbours are joined by a line: one past other boxes would cross them.
+    // In rows, a line joins only neighbours: any other would cross the boxes between.
     if (from && to && (across || one.to === one.from + 1)) root.append(edge(one, from, to, across));
   }
   model.nodes.forEach((one, index) => { const box = boxes[index]; if (box) root.append(node(one, box)); });

@@ -1,4 +1,4 @@
-// The trials of a search: the rate of each, in the order in which they ran, and what came of it.
+// The trials of a search: the rate and the outcome of each, in the order in which they ran.
 
 import { h, svg } from "../dom";
 import { count } from "../format";

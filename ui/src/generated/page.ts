@@ -12,7 +12,7 @@ export type Interval = [number, number] | null;
  */
 export type ShownIn = ("throughput" | "latency" | "steps" | "failures" | "generator" | "path") | "resources" | "curves";
 /**
- * What a command found of several runs, by the command.
+ * The result of a command that reads or makes several runs.
  */
 export type FoundTogether =
   | {
@@ -41,7 +41,7 @@ export type FoundTogether =
     };
 
 /**
- * What a page shows.
+ * The content of a page.
  */
 export interface PageDocument {
   /**
@@ -53,7 +53,7 @@ export interface PageDocument {
    */
   schema: string;
   /**
-   * What several runs, or tables, say together; null for a page of one run.
+   * The summary of several runs, or tables; null for a page of one run.
    */
   together: TogetherDocument | null;
 }
@@ -63,7 +63,7 @@ export interface PageDocument {
 export interface PageRunDocument {
   document: Document;
   /**
-   * Where its CPU time went; null without a profile.
+   * Its CPU profile as a flame graph; null without a profile.
    */
   flame: FlameDocument | null;
   headline: HeadlineDocument;
@@ -72,7 +72,7 @@ export interface PageRunDocument {
    */
   name: string;
   /**
-   * The URL of the target, as it may be shown.
+   * The URL of the target, without hidden values.
    */
   target: string;
   /**
@@ -87,7 +87,8 @@ export interface PageRunDocument {
 export interface Document {
   answer: AnswerDocument;
   /**
-   * What of the run file does not match its digests; all figures are of the rest. Empty for an intact file.
+   * The parts of the run file that do not match their digests. All figures come from the rest. Empty for an intact
+   * file.
    */
   damage: string[];
   /**
@@ -104,12 +105,12 @@ export interface Document {
   fleet: FleetStepDocument[];
   generator: GeneratorDocument;
   /**
-   * The hosts that were sampled. The load generator has a part of its own.
+   * The hosts that were sampled. For the load generator see `generator`.
    */
   hosts: HostDocument[];
   machine: MachineDocument;
   /**
-   * What becomes of the target under overload; null if it was not overloaded.
+   * How the target behaves under overload; null if it was not overloaded.
    */
   overload: OverloadDocument | null;
   /**
@@ -134,11 +135,12 @@ export interface Document {
    */
   steps: StepDocument[];
   /**
-   * Numbers of connections of the ladder that were not tried, because this machine cannot open so many.
+   * Steps of the ladder that were not run because this machine cannot open so many connections, by their
+   * connections.
    */
   steps_not_run: number[];
   /**
-   * The processes that requests pass, the target first, as far as sockets led to them.
+   * The processes that requests pass through, the target first, as far as their sockets could be followed.
    */
   tiers: TierDocument[];
   tool: ToolDocument;
@@ -149,7 +151,7 @@ export interface Document {
   verdict: VerdictDocument;
 }
 /**
- * How much the target holds.
+ * How much load the target sustains.
  */
 export interface AnswerDocument {
   /**
@@ -171,8 +173,9 @@ export interface AnswerDocument {
    */
   lower_bound: boolean;
   /**
-   * The highest throughput within the latency and success limits of the SLO: the highest rate of arrivals that held, or of a
-   * ladder without a search that of its best step. Null if nothing met them, or none was given.
+   * The highest throughput within the latency and success limits of the SLO: after a search, the highest arrival
+   * rate that held; otherwise the throughput of the ladder's best step. Null if nothing met the limits, or none
+   * were given.
    */
   max_within_slo_per_sec: number | null;
   /**
@@ -190,8 +193,8 @@ export interface AnswerDocument {
   slo: SloDocument | null;
 }
 /**
- * The SLO and whether it held. A limit is null where it was not given. Whether it held is null
- * where too little is known.
+ * The SLO and whether it held. A limit is null if it was not given. Whether a limit held is null if too little is
+ * known.
  */
 export interface SloDocument {
   /**
@@ -199,8 +202,8 @@ export interface SloDocument {
    */
   best_step: number | null;
   /**
-   * Each condition in words, as the text has it: at the load that its first sentences speak of; empty where nothing succeeded.
-   * It need not be the load of `latency`, which is the one that decides the conditions.
+   * Each condition in words, as in the text report, at the load of its first sentences; empty if no request
+   * succeeded. `latency` may be of another load: the one that decides the conditions.
    */
   conditions: ConditionDocument[];
   /**
@@ -208,7 +211,7 @@ export interface SloDocument {
    */
   latency: LatencyLimitDocument[];
   /**
-   * Whether it was reached.
+   * Whether the success ratio was reached.
    */
   success_held: boolean | null;
   /**
@@ -216,11 +219,11 @@ export interface SloDocument {
    */
   success_ratio: number | null;
   /**
-   * The ratio at the load that decides the conditions; null where nothing ended.
+   * The success ratio at the load that decides the conditions; null if no request ended.
    */
   success_seen: number | null;
   /**
-   * Whether it was reached within the other limits.
+   * Whether this throughput was reached within the other limits.
    */
   throughput_held: boolean | null;
   /**
@@ -237,7 +240,7 @@ export interface ConditionDocument {
    */
   held: boolean | null;
   /**
-   * What was seen, and the limit: `p99 23.5 ms (limit 500 ms)`.
+   * The measured value and the limit: `p99 23.5 ms (limit 500 ms)`.
    */
   text: string;
 }
@@ -271,11 +274,11 @@ export interface EventDocument {
    */
   at_sec: number | null;
   /**
-   * What, as a name.
+   * The kind of event, as a name.
    */
   kind: string;
   /**
-   * The same in words.
+   * The event in words.
    */
   text: string;
 }
@@ -293,11 +296,11 @@ export interface FindingDocument {
   id: string;
   interval: Interval;
   /**
-   * The value; null where it could not be found.
+   * The value; null if it could not be determined.
    */
   value: number | null;
   /**
-   * The same in words, with the unit.
+   * The finding in words, with the unit.
    */
   what: string;
 }
@@ -306,25 +309,26 @@ export interface FindingDocument {
  */
 export interface EvidenceDocument {
   /**
-   * Where.
+   * Where it was observed, such as at which step.
    */
   at: string;
   /**
-   * Its capacity, or the value it is compared with.
+   * The capacity, or another value to compare `value` with.
    */
   of: number | null;
   /**
-   * The series of the timeline of a page that show it over time, the best first; a page has them where they were sampled.
+   * The series in the timeline of a page that show it over time, the best first. A page has only series that were
+   * sampled.
    */
   series: SeriesDocument[];
   shown_in: ShownIn;
   /**
-   * What its value and `of` are counted in: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
+   * The unit of `value` and `of`: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
    * `bits_per_sec`, `packets_per_sec`, `bytes_per_sec`, `sec` or `ms`.
    */
   unit: string;
   /**
-   * Its value.
+   * The observed value.
    */
   value: number | null;
   /**
@@ -354,15 +358,16 @@ export interface SeriesDocument {
  */
 export interface FleetStepDocument {
   /**
-   * The most that it can be with the errors of their clocks; null if one is not known.
+   * The upper bound of `apart_ns` with the errors of their clocks; null if one is not known.
    */
   apart_max_ns: number | null;
   /**
-   * From the first generator's begin to the last one's, in nanoseconds, if their clocks had no error.
+   * The time from the start of the first generator to that of the last, in nanoseconds, if their clocks had no
+   * error.
    */
   apart_ns: number;
   /**
-   * Each with its share.
+   * The generators with their shares.
    */
   generators: GeneratorShareDocument[];
   /**
@@ -371,7 +376,7 @@ export interface FleetStepDocument {
   step: number;
 }
 /**
- * What one generator made of a step.
+ * The share of one generator in a step.
  */
 export interface GeneratorShareDocument {
   /**
@@ -380,7 +385,7 @@ export interface GeneratorShareDocument {
    */
   ceiling_per_sec: number | null;
   /**
-   * How far its clock may be from what the times of its frames assume, in nanoseconds; null if that is not known.
+   * The maximum error of its clock in the times of its frames, in nanoseconds; null if it is not known.
    */
   clock_error_ns: number | null;
   /**
@@ -388,7 +393,7 @@ export interface GeneratorShareDocument {
    */
   first_worker: number;
   /**
-   * When it was last heard, in seconds since the run began, if it was lost during the step; otherwise null.
+   * When its last message came, in seconds since the run began, if it was lost during the step; otherwise null.
    */
   lost_sec: number | null;
   /**
@@ -396,16 +401,16 @@ export interface GeneratorShareDocument {
    */
   name: string;
   /**
-   * Its part of the load by its workers and their maximum, 0 to 1.
+   * Its part of the load, 0 to 1, from its number of workers and their ceiling.
    */
   share: number | null;
   /**
-   * By how much the difference of the clocks is another by the wall clocks than as it was measured, in nanoseconds; null
-   * unless the kernels call both wall clocks synchronised.
+   * The difference between the clocks' offset by their wall clocks and the measured offset, in nanoseconds; null
+   * unless the kernels report both wall clocks as synchronised.
    */
   wall_apart_ns: number | null;
   /**
-   * How much of that the errors explain, in nanoseconds: beyond it a wall clock is wrong.
+   * The part of `wall_apart_ns` that the errors explain, in nanoseconds. If there is more, a wall clock is wrong.
    */
   wall_error_ns: number | null;
   /**
@@ -422,7 +427,7 @@ export interface GeneratorDocument {
    */
   busiest_worker_ratio: number | null;
   /**
-   * Each worker while measured.
+   * The load of each worker while measured.
    */
   by_worker: WorkerDocument[];
   /**
@@ -439,7 +444,7 @@ export interface GeneratorDocument {
    */
   cpu_sec: number | null;
   /**
-   * What drove the connections: `epoll` or `io_uring`.
+   * The driver of the connections: `epoll` or `io_uring`.
    */
   driver: string;
   /**
@@ -463,7 +468,7 @@ export interface GeneratorDocument {
   littles_law_error: number | null;
   machine: MachineLoadDocument;
   /**
-   * Mean of open connections over those of the step, in a closed loop.
+   * Mean number of open connections over the connections of the step, in a closed loop.
    */
   open_ratio: number | null;
   /**
@@ -472,8 +477,8 @@ export interface GeneratorDocument {
   reasons: string[];
   send_lag_ms: LagDocument;
   /**
-   * The highest ratio of the step's time that any worker should have run and did not, 0 to 1: the process was stopped, or the
-   * machine suspended.
+   * The highest ratio of the step's time in which any worker should have run and did not, 0 to 1: the process was
+   * stopped, or the machine suspended.
    */
   stalled_ratio: number | null;
   /**
@@ -532,7 +537,7 @@ export interface CauseDocument {
    */
   value: number | null;
   /**
-   * The same in words.
+   * The reason in words.
    */
   what: string;
 }
@@ -608,7 +613,7 @@ export interface MachineLoadDocument {
   syn_retransmitted: number | null;
 }
 /**
- * How late requests left, in milliseconds.
+ * How late requests were sent, in milliseconds.
  */
 export interface LagDocument {
   /**
@@ -649,7 +654,7 @@ export interface HostDocument {
    */
   tier: string | null;
   /**
-   * What could not be read.
+   * The sources that could not be read.
    */
   unread: UnreadDocument[];
   /**
@@ -717,7 +722,7 @@ export interface UnreadDocument {
  */
 export interface UsageDocument {
   /**
-   * How much there is; null where that is not known.
+   * The capacity; null where it is not known.
    */
   capacity: number | null;
   /**
@@ -739,11 +744,12 @@ export interface UsageDocument {
    */
   step: number;
   /**
-   * The unit of both.
+   * The unit of `used` and `capacity`.
    */
   unit: string;
   /**
-   * How much was used: the mean over the measured time for what is spent, the maximum for what is held.
+   * The use: the mean over the measured time for what is consumed, such as CPU time; the maximum for what is
+   * occupied, such as memory.
    */
   used: number | null;
 }
@@ -777,15 +783,17 @@ export interface MachineDocument {
   ports: number;
 }
 /**
- * What becomes of the target when more is offered than it holds.
+ * How the target behaves when more load is offered than it holds.
  */
 export interface OverloadDocument {
   /**
-   * The lowest overload that shows it, of `graceful` the highest, as a multiple of the rate; null where none does.
+   * The lowest overload that shows the class (for `graceful` the highest), as a multiple of `rate_per_sec`; null
+   * if none does.
    */
   at_factor: number | null;
   /**
-   * True if the ladder was the overload that shows it: it brought the target down, and no rate held after that.
+   * True if the ladder was the overload that shows the class: it brought the target down, and no rate held after
+   * that.
    */
   by_ladder: boolean;
   /**
@@ -793,12 +801,12 @@ export interface OverloadDocument {
    */
   class: string;
   /**
-   * Why the class is not known: `base`, `generator`, `too_few`, `interrupted`, `rate_not_held` or `no_rate`; null if it
-   * is.
+   * Why the class is not known: `base`, `generator`, `too_few`, `interrupted`, `rate_not_held` or `no_rate`; null
+   * if it is known.
    */
   doubt: string | null;
   /**
-   * Goodput counts the successes within this time of the instant they were due; null if every success counts.
+   * Goodput counts the successes within this time after they were due; null if every success counts.
    */
   limit_ms: number | null;
   /**
@@ -806,8 +814,8 @@ export interface OverloadDocument {
    */
   protection: ProtectionDocument | null;
   /**
-   * What a ramp to the highest overload changes, compared with a jump: `none`, `helps`, `keeps_up` where nearly all of the
-   * load is answered in it, or `hurts`; null if not known.
+   * The effect of a ramp to the highest overload, compared with a jump: `none`, `helps`, `keeps_up` (nearly all of
+   * the load is answered in it) or `hurts`; null if it is not known.
    */
   ramp: string | null;
   /**
@@ -815,11 +823,11 @@ export interface OverloadDocument {
    */
   rate_per_sec: number | null;
   /**
-   * That rate itself, in the second half of its time.
+   * The load at `rate_per_sec` itself, in the second half of its time.
    */
   reference: OverloadPhaseDocument | null;
   /**
-   * Why the target is not known to hold that rate, by the words of `doubt`; null if it does.
+   * Why the target is not known to hold `rate_per_sec`, as in `doubt`; null if it holds it.
    */
   reference_doubt: string | null;
   /**
@@ -828,27 +836,27 @@ export interface OverloadDocument {
   steps: OverloadStepDocument[];
 }
 /**
- * The limits that keep a service within what it holds.
+ * The limits that protect a service from overload.
  */
 export interface ProtectionDocument {
   /**
-   * Requests that may be let in at once beyond an even flow.
+   * Requests to admit at once beyond an even flow.
    */
   burst: number;
   /**
-   * The most requests to be worked on at a time.
+   * The maximum number of requests to process at a time.
    */
   concurrency: number;
   /**
-   * Requests in progress at that rate on average.
+   * The mean number of requests in progress at `rate_per_sec`.
    */
   in_progress: number | null;
   /**
-   * The most requests a second to be let in.
+   * The maximum rate to admit, requests per second.
    */
   rate_per_sec: number | null;
   /**
-   * The longest that a request should wait to be let in.
+   * The longest time that a request should wait for admission.
    */
   wait_ms: number | null;
 }
@@ -857,7 +865,7 @@ export interface ProtectionDocument {
  */
 export interface OverloadPhaseDocument {
   /**
-   * Requests that waited for a connection at its end.
+   * Requests that waited for a connection at the end of the span.
    */
   backlog: number;
   /**
@@ -871,7 +879,8 @@ export interface OverloadPhaseDocument {
     [k: string]: number;
   };
   /**
-   * Those over all requests that ended or are missing beyond what random arrivals explain; null without any.
+   * Successes within the limit over all requests that ended, or are missing beyond what random arrivals explain;
+   * null if there are none.
    */
   good_ratio: number | null;
   goodput_interval: Interval;
@@ -880,23 +889,23 @@ export interface OverloadPhaseDocument {
    */
   goodput_per_sec: number | null;
   /**
-   * Requests sent and not answered at its end.
+   * Requests sent and not answered at the end of the span.
    */
   in_flight: number;
   /**
-   * Successes after the limit.
+   * Successes after the limit of latency.
    */
   late: number;
   /**
-   * The rate that was to be offered, requests per second; its mean where it changes.
+   * The planned rate, requests per second; its mean where it changes.
    */
   offered_per_sec: number | null;
   /**
-   * Median of the latency of what ended; null with too few requests.
+   * Median latency of the requests that ended; null if they are too few.
    */
   p50_ms: number | null;
   /**
-   * 99th percentile of that.
+   * 99th percentile of the latency of the same requests.
    */
   p99_ms: number | null;
   /**
@@ -904,7 +913,7 @@ export interface OverloadPhaseDocument {
    */
   refused: number;
   /**
-   * Its length.
+   * The length of the span.
    */
   span_sec: number | null;
 }
@@ -918,7 +927,7 @@ export interface OverloadStepDocument {
   back_after_sec: number | null;
   before: OverloadPhaseDocument;
   /**
-   * Why it is not known; null if it is.
+   * Why the outcome is not known; null if it is.
    */
   doubt: string | null;
   /**
@@ -930,7 +939,7 @@ export interface OverloadStepDocument {
    */
   index: number;
   /**
-   * Goodput over that at the rate that holds; null where the overload was not judged.
+   * Goodput over the goodput at the rate that holds; null where the overload was not judged.
    */
   kept: number | null;
   kept_interval: Interval;
@@ -951,7 +960,7 @@ export interface OverloadStepDocument {
    */
   outcome: string;
   /**
-   * The course of the step.
+   * The step over time.
    */
   over_time: OverloadMomentDocument[];
   /**
@@ -983,7 +992,7 @@ export interface OverloadMomentDocument {
   goodput_per_sec: number | null;
 }
 /**
- * The target before the load.
+ * What was found out about the target before the load.
  */
 export interface PreflightDocument {
   /**
@@ -1003,7 +1012,7 @@ export interface PreflightDocument {
    */
   first_answer: FirstAnswerDocument | null;
   /**
-   * True if all of them are the generator's own.
+   * True if all addresses belong to the generator's own machine.
    */
   local: boolean;
   /**
@@ -1011,7 +1020,7 @@ export interface PreflightDocument {
    */
   resolve_ms: number | null;
   /**
-   * How many requests a server of HTTP/2 allows on one connection at a time; null where it sets no limit.
+   * The number of concurrent requests that an HTTP/2 server allows on one connection; null if it sets no limit.
    */
   streams_max: number | null;
 }
@@ -1028,7 +1037,7 @@ export interface FirstAnswerDocument {
    */
   keep_alive: boolean;
   /**
-   * From the first byte sent to the last byte received.
+   * The time from the first byte sent to the last byte received.
    */
   service_ms: number | null;
   /**
@@ -1037,7 +1046,7 @@ export interface FirstAnswerDocument {
   status: number;
 }
 /**
- * What the run was.
+ * The name, the command, the plan's hash and the state of the run.
  */
 export interface RunDocument {
   /**
@@ -1070,7 +1079,7 @@ export interface RunDocument {
    */
   started_unix_ms: number;
   /**
-   * How they were encrypted; null if they were not.
+   * How the connections were encrypted; null if they were not.
    */
   tls: TlsDocument | null;
 }
@@ -1100,7 +1109,7 @@ export interface TlsDocument {
   version: string;
 }
 /**
- * The highest rate of requests that arrive at random at which the conditions hold.
+ * The search for the highest rate of random arrivals at which the conditions hold.
  */
 export interface SearchDocument {
   /**
@@ -1117,7 +1126,7 @@ export interface SearchDocument {
    */
   broken_per_sec: number | null;
   /**
-   * Two rates that no chance explains: the maximum moved during the search. Null if it did not.
+   * Two trials that differ by more than chance explains: the maximum moved during the search. Null if it did not.
    */
   drift: DriftDocument | null;
   /**
@@ -1147,7 +1156,7 @@ export interface SearchDocument {
  */
 export interface DriftDocument {
   /**
-   * The lower rate that broke at another.
+   * The lower rate that broke at another time.
    */
   broken_per_sec: number | null;
   /**
@@ -1164,7 +1173,7 @@ export interface DriftDocument {
  */
 export interface OutageDocument {
   /**
-   * After so many seconds a queue of everything that was not answered well would have been gone.
+   * The time after which a queue of all requests without a good answer would have been gone, in seconds.
    */
   queue_sec: number | null;
   /**
@@ -1172,7 +1181,7 @@ export interface OutageDocument {
    */
   served_per_sec: number | null;
   /**
-   * It was down for long enough to say that something else than such a queue keeps it down.
+   * True if the target was down for so long that something other than such a queue must keep it down.
    */
   stuck: boolean;
   /**
@@ -1180,7 +1189,7 @@ export interface OutageDocument {
    */
   tried_per_sec: number | null;
   /**
-   * From the end of the ladder to that of the search, in seconds.
+   * The time from the end of the ladder to the end of the search, in seconds.
    */
   watched_sec: number | null;
 }
@@ -1201,7 +1210,8 @@ export interface SearchTrialDocument {
    */
   breach_percentile: number | null;
   /**
-   * `held`, `broken`, `close` (too near to the limit to be decided in its time) or `generator_limited`.
+   * `held`, `broken`, `close` (too near to the limit to be decided in the time of the trial) or
+   * `generator_limited`.
    */
   outcome: string;
   step: StepDocument;
@@ -1244,7 +1254,7 @@ export interface StepDocument {
    */
   drain_sec: number | null;
   /**
-   * How much throughput rose within a step of a closed loop, in relation to its mean; below zero if it fell. Null where
+   * How much throughput rose within a step of a closed loop, relative to its mean; negative if it fell. Null if
    * that is within 2 % or may be chance.
    */
   drift_ratio: number | null;
@@ -1342,7 +1352,8 @@ export interface StepDocument {
    */
   throughput_per_sec: number | null;
   /**
-   * Those of the statuses that are no success: by the checks of the status, or without any those outside 200 to 399.
+   * The observed statuses that are no success: by the checks of the status, or without such checks all outside 200
+   * to 399.
    */
   unwanted_status: number[];
   /**
@@ -1355,7 +1366,7 @@ export interface StepDocument {
  */
 export interface TimesDocument {
   /**
-   * How many times are in it.
+   * The number of measured times.
    */
   count: number;
   /**
@@ -1501,7 +1512,7 @@ export interface RequestDocument {
   throughput_per_sec: number | null;
 }
 /**
- * A process that requests pass.
+ * A process that requests pass through.
  */
 export interface TierDocument {
   /**
@@ -1513,7 +1524,7 @@ export interface TierDocument {
    */
   depth: number;
   /**
-   * What it is connected to.
+   * The tiers that it is connected to.
    */
   downstream: EdgeDocument[];
   /**
@@ -1521,7 +1532,7 @@ export interface TierDocument {
    */
   host: string;
   /**
-   * True if the limit of the verdict is in it, or is what all processes of its host share, such as the CPU.
+   * True if the limit of the verdict is in it, or is shared by all processes of its host, such as the CPU.
    */
   is_limit: boolean;
   /**
@@ -1546,16 +1557,16 @@ export interface TierDocument {
  */
 export interface EdgeDocument {
   /**
-   * The maximum number of them at one time.
+   * The maximum number of connections at one time.
    */
   connections: number;
   /**
-   * The position of the other among `tiers`.
+   * The position of the other tier among `tiers`.
    */
   to: number;
 }
 /**
- * What made the run.
+ * The program that made the run.
  */
 export interface ToolDocument {
   /**
@@ -1568,7 +1579,7 @@ export interface ToolDocument {
   version: string;
 }
 /**
- * The requests with a trace id that are kept of a step.
+ * The recorded requests of one step that carried a trace id.
  */
 export interface StepTracesDocument {
   /**
@@ -1593,7 +1604,7 @@ export interface TraceDocument {
    */
   failure: string | null;
   /**
-   * From the instant it was due to the end of its response, or to the instant it was given up; null if its connection failed.
+   * From the instant it was due until its response ended or it was given up; null if its connection failed.
    */
   latency_ms: number | null;
   /**
@@ -1630,7 +1641,7 @@ export interface VerdictDocument {
    */
   evidence: EvidenceDocument[];
   /**
-   * What is not the limit, and why.
+   * What is ruled out as the limit, and why.
    */
   excluded: string[];
   /**
@@ -1644,11 +1655,11 @@ export interface VerdictDocument {
   next_limit: NextLimitDocument | null;
   place: PlaceDocument;
   /**
-   * The result of the experiment on it; null if there was none.
+   * The experiment that tested the verdict; null if there was none.
    */
   proof: ProofDocument | null;
   /**
-   * The size of what is used up, such as the workers of a pool; null if it cannot be counted.
+   * The size of the exhausted resource, such as the number of workers of a pool; null if it cannot be counted.
    */
   size: number | null;
   size_interval: Interval;
@@ -1667,7 +1678,7 @@ export interface VerdictDocument {
  */
 export interface SuspectDocument {
   /**
-   * The throughput at which it stops growth, requests per second; null if that is not known.
+   * The throughput at which this limit stops growth, requests per second; null if it is not known.
    */
   at_per_sec: number | null;
   /**
@@ -1675,7 +1686,7 @@ export interface SuspectDocument {
    */
   limit: string;
   /**
-   * Where.
+   * The place of the limit.
    */
   where: string;
 }
@@ -1693,7 +1704,7 @@ export interface NextLimitDocument {
    */
   limit: string;
   /**
-   * Where.
+   * The place of the limit.
    */
   where: string;
 }
@@ -1711,7 +1722,7 @@ export interface PlaceDocument {
    */
   kind: string;
   /**
-   * The name of what it is of the host; empty for all of it.
+   * The name of the part of the host, such as a process; empty for the whole host.
    */
   name: string;
 }
@@ -1720,7 +1731,7 @@ export interface PlaceDocument {
  */
 export interface ProofDocument {
   /**
-   * Its amount after.
+   * The cap after it was raised.
    */
   after: number;
   /**
@@ -1728,7 +1739,7 @@ export interface ProofDocument {
    */
   after_per_sec: number | null;
   /**
-   * Its amount before.
+   * The cap before it was raised.
    */
   before: number;
   /**
@@ -1744,7 +1755,7 @@ export interface ProofDocument {
    */
   connections: number;
   /**
-   * The host.
+   * The host whose cap was raised.
    */
   host: string;
   /**
@@ -1756,22 +1767,22 @@ export interface ProofDocument {
    */
   predicted_ratio: number | null;
   /**
-   * The second over the first.
+   * `after_per_sec` over `before_per_sec`.
    */
   ratio: number | null;
   ratio_interval: Interval;
   /**
-   * The unit of its amounts.
+   * The unit of `before` and `after`.
    */
   unit: string;
 }
 /**
- * A CPU profile as the boxes of a flame graph: each box is a function called by that of the box around it. The lists `function`,
- * `depth`, `us` and `us_half` have one entry for each box, a box before those in it.
+ * A CPU profile as the boxes of a flame graph: each box is a function called by the function of the box around it.
+ * The lists `function`, `depth`, `us` and `us_half` have one entry for each box; a box comes before the boxes in it.
  */
 export interface FlameDocument {
   /**
-   * How many boxes are around each.
+   * The number of boxes around each box.
    */
   depth: number[];
   /**
@@ -1791,26 +1802,26 @@ export interface FlameDocument {
    */
   source: string;
   /**
-   * CPU time of a request, in µs.
+   * CPU time per request, in µs.
    */
   total_us: number | null;
   total_us_interval: Interval;
   /**
-   * CPU time of a request in each box and those in it, in µs.
+   * CPU time per request in each box and the boxes in it, in µs.
    */
   us: number[];
   /**
-   * Half the width of the 95 % interval of that.
+   * Half the width of the 95 % interval of `us`.
    */
   us_half: number[];
 }
 /**
- * The throughput that the first sentences of `text` speak of.
+ * The throughput that the first sentences of `text` state.
  */
 export interface HeadlineDocument {
   /**
-   * How it stands to what the target can do: `exact`; `generator_limited`, a lower bound because the load generator was the limit;
-   * `unfinished`, at least so much because the run ended before it showed more.
+   * How it relates to what the target can do: `exact`; `generator_limited`, a lower bound because the load
+   * generator was the limit; `unfinished`, a lower bound because the run ended before it showed more.
    */
   bound: string;
   /**
@@ -1818,8 +1829,8 @@ export interface HeadlineDocument {
    */
   per_sec: number | null;
   /**
-   * Index of the best step of `steps`: within the conditions, else of the highest throughput; null where no request of it
-   * succeeded. After a search `per_sec` is of a trial, not of this step.
+   * Index of the best step in `steps`: within the conditions, or else with the highest throughput; null if none of
+   * its requests succeeded. After a search, `per_sec` comes from a trial, not from this step.
    */
   step: number | null;
   /**
@@ -1832,7 +1843,7 @@ export interface HeadlineDocument {
  */
 export interface TimelineDocument {
   /**
-   * The begin of each window in which there was load.
+   * The start of each window in which there was load.
    */
   at_sec: number[];
   /**
@@ -1844,7 +1855,8 @@ export interface TimelineDocument {
    */
   connections: number[];
   /**
-   * Garbage collection, stalls, waits and the CPU of processes. Of those of one kind on a host, the highest.
+   * Garbage collection, stalls, waits and the CPU of processes. Of each kind on a host, only the highest are
+   * included.
    */
   curves: CurveDocument[];
   /**
@@ -1856,7 +1868,7 @@ export interface TimelineDocument {
    */
   host_window_sec: number | null;
   /**
-   * The begin of each window of the hosts.
+   * The start of each window of the hosts.
    */
   hosts_at_sec: number[];
   /**
@@ -1864,11 +1876,11 @@ export interface TimelineDocument {
    */
   in_flight: number[];
   /**
-   * How many requests ended in each class, for each window.
+   * The number of requests that ended in each bucket, for each window.
    */
   latency: LatencyCountsDocument[];
   /**
-   * The bounds of the classes of latency in milliseconds, one more than there are classes; empty without a response.
+   * The bounds of the latency buckets in milliseconds, one more than there are buckets; empty without a response.
    */
   latency_bounds_ms: number[];
   /**
@@ -1880,11 +1892,11 @@ export interface TimelineDocument {
    */
   p99_ms: (number | null)[];
   /**
-   * What was used of resources. Of the parts of a host, such as its threads, those that were used most.
+   * The use of resources. Of the parts of a host, such as its threads, only the most used are included.
    */
   resources: ResourceOverTimeDocument[];
   /**
-   * The steps, those of a search and of overloads too.
+   * All steps, including those of a search and of overloads.
    */
   steps: StepSpanDocument[];
   /**
@@ -1901,7 +1913,7 @@ export interface TimelineDocument {
   window_sec: number | null;
 }
 /**
- * A figure of a host, or of a part of it, over time that is no use of a resource.
+ * A metric of a host, or of a part of it, over time that is not the use of a resource.
  */
 export interface CurveDocument {
   /**
@@ -1909,11 +1921,11 @@ export interface CurveDocument {
    */
   host: string;
   /**
-   * What it is: shares of the time `gc_pauses`, `cpu_pressure`, `io_pressure`, `memory_pressure` (PSI, some), `stalled` and
-   * `starved` (the worst worker of the generator), `cpu_wait` (of a host the share of the CPU time that processes needed and
-   * did not get), `packet_time`; `gc_threads`, the share of the CPU time of a process; `heap`, the share of its limit;
-   * `throttled`, the share of periods; `stolen`, the share of CPU time; `lock_waits` and `disk_waits`, threads; `process_cpu`,
-   * cores; `pages_fetched`, `queue_overflows` and `turned_away`, per second.
+   * The metric. Shares of the time: `gc_pauses`, `cpu_pressure`, `io_pressure`, `memory_pressure` (PSI, some),
+   * `stalled` and `starved` (the worst worker of the generator), `cpu_wait` (the share of the CPU time that
+   * processes of a host needed and did not get), `packet_time`. Other shares: `gc_threads`, of the CPU time of a
+   * process; `heap`, of its limit; `throttled`, of periods; `stolen`, of CPU time. Threads: `lock_waits` and
+   * `disk_waits`. Cores: `process_cpu`. Per second: `pages_fetched`, `queue_overflows` and `turned_away`.
    */
   kind: string;
   /**
@@ -1925,20 +1937,20 @@ export interface CurveDocument {
    */
   unit: string;
   /**
-   * The value in each window, to four digits after the point; null where it was not sampled.
+   * The value in each window, to four decimal places; null where it was not sampled.
    */
   values: (number | null)[];
 }
 /**
- * How many requests ended in each class of latency within a window.
+ * The number of requests that ended in each latency bucket within a window.
  */
 export interface LatencyCountsDocument {
   /**
-   * The counts from that class on, without zeros at the end.
+   * The counts from that bucket on, without trailing zeros.
    */
   counts: number[];
   /**
-   * The first class that has any.
+   * The first bucket that is not empty.
    */
   from: number;
 }
@@ -1947,7 +1959,7 @@ export interface LatencyCountsDocument {
  */
 export interface ResourceOverTimeDocument {
   /**
-   * How much there is; null where that is not known.
+   * The capacity; null where it is not known.
    */
   capacity: number | null;
   /**
@@ -1972,15 +1984,15 @@ export interface ResourceOverTimeDocument {
   used: (number | null)[];
 }
 /**
- * When a step was.
+ * The time span of a step.
  */
 export interface StepSpanDocument {
   /**
-   * The load.
+   * The start of the load.
    */
   began_sec: number | null;
   /**
-   * Connections of a closed loop; those that an open loop began with.
+   * Connections of a closed loop, or the initial connections of an open loop.
    */
   connections: number;
   /**
@@ -2000,12 +2012,12 @@ export interface StepSpanDocument {
    */
   kind: string;
   /**
-   * Of an overload `jump` or `ramp`; null for the rate itself and for other steps.
+   * For an overload, `jump` or `ramp`; null for the rate itself and for other steps.
    */
   onset: string | null;
   /**
-   * Of an overload its highest rate over the highest within the conditions, 1 for that rate itself; null where no rate is
-   * known to hold, and for other steps.
+   * For an overload, its highest rate over the highest within the conditions, 1 for that rate itself; null if no
+   * rate is known to hold, and for other steps.
    */
   overload_factor: number | null;
   /**
@@ -2014,7 +2026,7 @@ export interface StepSpanDocument {
   rate_per_sec: number | null;
 }
 /**
- * What several runs, or tables, say together.
+ * The summary of several runs, or tables.
  */
 export interface TogetherDocument {
   found: FoundTogether;
@@ -2023,7 +2035,7 @@ export interface TogetherDocument {
    */
   name: string;
   /**
-   * Runs that were made and are not on the page, so that it stays small.
+   * The number of runs that are not on the page, so that it stays small.
    */
   runs_left_out: number;
   /**
@@ -2036,11 +2048,12 @@ export interface TogetherDocument {
  */
 export interface DiffDocument {
   /**
-   * The steps of highest throughput; null if one of the two has none.
+   * The steps of highest throughput; null if either run has none.
    */
   best: BestDocument | null;
   /**
-   * Whether it is, by best throughput, success and highest rates: `within`, `beyond` or `not_known`; null without a margin.
+   * Whether the new run is worse than the margin allows, by best throughput, success and highest rates: `within`,
+   * `beyond` or `not_known`; null without a margin.
    */
   gate: string | null;
   /**
@@ -2048,11 +2061,11 @@ export interface DiffDocument {
    */
   highest_rates: HighestRatesDocument | null;
   /**
-   * How latency differs at a load that both had; null without one, and for tables.
+   * How latency differs at a load that both runs measured; null if there is none, and for tables.
    */
   latency: LatencyDifferencesDocument | null;
   /**
-   * How much worse the new one may be; null if no margin was given.
+   * How much worse the new run may be; null if no margin was given.
    */
   margin: number | null;
   /**
@@ -2060,15 +2073,15 @@ export interface DiffDocument {
    */
   new: string;
   /**
-   * What speaks against comparing the two; empty for tables, of which that is not known.
+   * Reasons not to compare the two; empty for tables, where they are not known.
    */
   not_comparable: IncomparableDocument[];
   /**
-   * The name of the old run, which the other is compared with.
+   * The name of the old run, the baseline.
    */
   old: string;
   /**
-   * Every number of connections of either run, with the old one as the other.
+   * A row for every number of connections that either run measured. The old run is the baseline.
    */
   rows: ComparisonRowDocument[];
   /**
@@ -2077,19 +2090,19 @@ export interface DiffDocument {
   schema: string;
 }
 /**
- * The best step of each.
+ * The best step of each run.
  */
 export interface BestDocument {
   /**
-   * Connections of that step.
+   * Connections of the baseline's step.
    */
   against_connections: number;
   /**
-   * True if that is a lower bound.
+   * True if the baseline's throughput is a lower bound.
    */
   against_lower_bound: boolean;
   /**
-   * Requests per second of the other.
+   * Requests per second of the baseline.
    */
   against_per_sec: number | null;
   /**
@@ -2097,8 +2110,8 @@ export interface BestDocument {
    */
   connections: number;
   /**
-   * True if that is a lower bound: the generator was the limit, or the ladder ended before it was known what more connections
-   * serve, and the best of the other is at another number of them.
+   * True if that is a lower bound: the generator was the limit, or the ladder ended before it was known what more
+   * connections serve, and the baseline's best step has another number of connections.
    */
   lower_bound: boolean;
   /**
@@ -2106,7 +2119,7 @@ export interface BestDocument {
    */
   throughput_per_sec: number | null;
   /**
-   * One over the other.
+   * The throughput over that of the baseline.
    */
   throughput_ratio: number | null;
   throughput_ratio_interval: Interval;
@@ -2116,15 +2129,15 @@ export interface BestDocument {
  */
 export interface HighestRatesDocument {
   /**
-   * The same.
+   * The lowest rate above it that did not hold; null if there was none.
    */
   against_broken_per_sec: number | null;
   /**
-   * Those of the old run.
+   * The highest rate that the old run held, requests per second; null if none did.
    */
   against_held_per_sec: number | null;
   /**
-   * The lowest rate above it that did not hold; null if none did not.
+   * The lowest rate above it that did not hold; null if there was none.
    */
   broken_per_sec: number | null;
   /**
@@ -2137,15 +2150,15 @@ export interface HighestRatesDocument {
  */
 export interface LatencyDifferencesDocument {
   /**
-   * Connections of the load; null of an open loop.
+   * Connections of the load; null for an open loop.
    */
   connections: number | null;
   /**
-   * The percentiles that both runs know.
+   * The percentiles that are known of both runs.
    */
   percentiles: PercentileDifferenceDocument[];
   /**
-   * The offered rate, requests per second; null of a closed loop.
+   * The offered rate, requests per second; null for a closed loop.
    */
   rate_per_sec: number | null;
 }
@@ -2154,53 +2167,54 @@ export interface LatencyDifferencesDocument {
  */
 export interface PercentileDifferenceDocument {
   /**
-   * Of the other.
+   * Its value in the baseline.
    */
   against_ms: number | null;
   /**
-   * One minus the other.
+   * `ms` minus `against_ms`.
    */
   difference_ms: number | null;
   difference_ms_interval: Interval;
   /**
-   * Of the run.
+   * Its value in the run.
    */
   ms: number | null;
   /**
-   * In per cent of the requests.
+   * The percentile, from 0 to 100.
    */
   percentile: number | null;
 }
 /**
- * Something that speaks against a comparison.
+ * A reason not to compare two runs.
  */
 export interface IncomparableDocument {
   /**
-   * True if the figures should not be compared; false for `server` and `kernel`, which two runs may well differ in.
+   * True if the figures should not be compared; false for `server` and `kernel`, in which two runs may well
+   * differ.
    */
   grave: boolean;
   /**
-   * The setting of the new one.
+   * The setting of the new run.
    */
   new: string | null;
   /**
-   * The setting of the old run, without values of queries and headers, and bodies: it may look as the new one; null where it
-   * concerns one run.
+   * The setting of the old run, without bodies and the values of queries and headers, so that it may read the same
+   * as `new`; null if the reason concerns one run.
    */
   old: string | null;
   /**
-   * `old` or `new`, where it concerns one of them; else null.
+   * The run that it concerns, `old` or `new`; null if it concerns both.
    */
   side: string | null;
   /**
-   * Half of the interval of throughput over its value, or the part of the processors that others used; null where it is no
-   * such thing or not known.
+   * Half the interval of throughput over its value, or the share of the processors that other processes used; null
+   * for other reasons, or if it is not known.
    */
   value: number | null;
   /**
-   * A setting in which they differ: `machine`, `cores`, `kernel`, `tool_version`, `driver`, `protocol`, `tls`, `requests`,
-   * `load`, `keep_alive`, `server`; or of one of them `generator_limited`, `unfinished` (its ladder, whose best is at other
-   * connections than that of the other), `noisy` or `other_processes`.
+   * A setting in which the runs differ: `machine`, `cores`, `kernel`, `tool_version`, `driver`, `protocol`, `tls`,
+   * `requests`, `load`, `keep_alive`, `server`; or a fault of one run: `generator_limited`, `unfinished` (its
+   * ladder, if the best steps of the two differ in connections), `noisy` or `other_processes`.
    */
   why: string;
 }
@@ -2209,19 +2223,19 @@ export interface IncomparableDocument {
  */
 export interface ComparisonRowDocument {
   /**
-   * True if that is a lower bound.
+   * True if the baseline's throughput is a lower bound.
    */
   against_lower_bound: boolean;
   /**
-   * Mean response time of the other.
+   * Mean response time of the baseline.
    */
   against_mean_ms: number | null;
   /**
-   * Requests per second of the other.
+   * Requests per second of the baseline.
    */
   against_per_sec: number | null;
   /**
-   * That of the other.
+   * The same ratio of the baseline.
    */
   against_success: number | null;
   /**
@@ -2237,7 +2251,7 @@ export interface ComparisonRowDocument {
    */
   mean_ms: number | null;
   /**
-   * One over the other.
+   * The mean response time over that of the baseline.
    */
   mean_ratio: number | null;
   /**
@@ -2249,42 +2263,42 @@ export interface ComparisonRowDocument {
    */
   throughput_per_sec: number | null;
   /**
-   * One over the other.
+   * The throughput over that of the baseline.
    */
   throughput_ratio: number | null;
   throughput_ratio_interval: Interval;
 }
 /**
- * Runs compared with one of them.
+ * Runs compared with a baseline.
  */
 export interface ComparisonDocument {
   /**
-   * The run that the others are compared with.
+   * The name of the baseline, the run that the others are compared with.
    */
   against: string;
   /**
-   * True if its throughputs are lower bounds: the generator was the limit.
+   * True if the baseline's throughputs are lower bounds: the generator was the limit.
    */
   lower_bound: boolean;
   /**
-   * The others. Every ratio is theirs over that of the one.
+   * The other runs. Every ratio is that of the run over the baseline.
    */
   runs: ComparedDocument[];
 }
 /**
- * One run against another.
+ * One run compared with the baseline.
  */
 export interface ComparedDocument {
   /**
-   * The steps of highest throughput; null if one of the two has none.
+   * The steps of highest throughput; null if either run has none.
    */
   best: BestDocument | null;
   /**
-   * CPU time of a request, function by function; null unless both have a profile.
+   * CPU time per request, function by function; null unless both runs have a profile.
    */
   cpu: CpuDifferenceDocument | null;
   /**
-   * How latency differs at a load that both had; null without one.
+   * How latency differs at a load that both runs measured; null if there is none.
    */
   latency: LatencyDifferencesDocument | null;
   /**
@@ -2292,11 +2306,11 @@ export interface ComparedDocument {
    */
   lower_bound: boolean;
   /**
-   * Its name.
+   * The name of the run.
    */
   name: string;
   /**
-   * Every number of connections of either run.
+   * A row for every number of connections that either run measured.
    */
   rows: ComparisonRowDocument[];
 }
@@ -2305,7 +2319,7 @@ export interface ComparedDocument {
  */
 export interface CpuDifferenceDocument {
   /**
-   * That of the other.
+   * CPU time per request of the baseline.
    */
   against_us: number | null;
   /**
@@ -2313,34 +2327,34 @@ export interface CpuDifferenceDocument {
    */
   functions: FunctionDifferenceDocument[];
   /**
-   * CPU time of a request.
+   * CPU time per request, in µs.
    */
   us: number | null;
 }
 /**
- * One function, per request.
+ * The difference in one function, per request.
  */
 export interface FunctionDifferenceDocument {
   /**
-   * That of the other.
+   * The same time in the baseline.
    */
   against_us: number | null;
   /**
-   * One minus the other.
+   * `us` minus `against_us`.
    */
   difference_us: number | null;
   difference_us_interval: Interval;
   /**
-   * The difference in the function itself.
+   * The difference of the time in the function itself.
    */
   flat_difference_us: number | null;
   flat_difference_us_interval: Interval;
   /**
-   * Its name.
+   * The name of the function.
    */
   function: string;
   /**
-   * CPU time in it and in what it called.
+   * CPU time in the function and in what it called, in µs.
    */
   us: number | null;
 }
@@ -2349,7 +2363,7 @@ export interface FunctionDifferenceDocument {
  */
 export interface AbDocument {
   /**
-   * The longest time of all rounds.
+   * The maximum total time of the rounds.
    */
   budget_sec: number | null;
   /**
@@ -2357,19 +2371,20 @@ export interface AbDocument {
    */
   connections: number | null;
   /**
-   * Whether the order of loads matters, as far as there were rounds enough to test it.
+   * Whether the order of loads matters, if there were enough rounds to test it.
    */
   effects: AbEffectDocument[];
   /**
-   * From the begin of the first load to the end of the last.
+   * The time from the start of the first load to the end of the last.
    */
   elapsed_sec: number | null;
   /**
-   * True if less of B succeeds than of A, by more than 0.1 % of all requests for sure.
+   * True if fewer requests of B succeed than of A, by more than 0.1 % of all requests with certainty.
    */
   fails_more: boolean;
   /**
-   * The figures that are known, the main one first. Their intervals hold together in 95 % of comparisons.
+   * The figures that are known, the main one first. Their intervals are simultaneous: all of them hold in 95 % of
+   * comparisons.
    */
   figures: AbFigureDocument[];
   /**
@@ -2418,7 +2433,7 @@ export interface AbDocument {
   sides: AbSideDocument[];
 }
 /**
- * Something other than the side that changes what is measured.
+ * An effect on the measurement other than that of the side.
  */
 export interface AbEffectDocument {
   /**
@@ -2426,7 +2441,7 @@ export interface AbEffectDocument {
    */
   effect: string;
   /**
-   * How much the logarithm of the main ratio differs by it.
+   * The effect on the logarithm of the main ratio.
    */
   size: number | null;
   size_interval: Interval;
@@ -2448,7 +2463,7 @@ export interface AbFigureDocument {
    */
   b: number | null;
   /**
-   * Rounds, or groups of them, that it was known in.
+   * The number of rounds, or groups of rounds, in which the figure is known.
    */
   count: number;
   /**
@@ -2457,11 +2472,11 @@ export interface AbFigureDocument {
    */
   figure: string;
   /**
-   * True if later rounds exclude what earlier ones showed.
+   * True if later rounds contradict earlier ones.
    */
   moved: boolean;
   /**
-   * The percentile of latency; null of any other figure.
+   * The percentile of latency; null for any other figure.
    */
   percentile: number | null;
   /**
@@ -2470,16 +2485,16 @@ export interface AbFigureDocument {
   ratio: number | null;
   ratio_interval: Interval;
   /**
-   * About how many rounds more would make the interval narrow enough; null where that is not known or not asked.
+   * About how many more rounds would make the interval narrow enough; null if that is not known or not needed.
    */
   rounds_more: number | null;
   /**
-   * How much they differ at most, of figures that are the same.
+   * The largest possible difference of figures that are the same; null otherwise.
    */
   same_within: number | null;
   /**
-   * `better`, `worse`, `same` (the interval is narrow and includes 1) or `not_known`: the interval is too wide, or a side may be
-   * better than was measured, so that it does not say.
+   * `better`, `worse`, `same` (the interval is narrow and includes 1) or `not_known` (the interval is too wide, or
+   * a side may be better than measured, so that it decides nothing).
    */
   verdict: string;
 }
@@ -2501,7 +2516,7 @@ export interface AbQuantileDocument {
   difference_ms: number | null;
   difference_ms_interval: Interval;
   /**
-   * In per cent of the requests.
+   * The percentile, from 0 to 100.
    */
   percentile: number | null;
 }
@@ -2518,12 +2533,12 @@ export interface AbRoundDocument {
    */
   ratio: number | null;
   /**
-   * From 1.
+   * The number of the round, from 1.
    */
   round: number;
 }
 /**
- * One side.
+ * One side of the comparison.
  */
 export interface AbSideDocument {
   /**
@@ -2531,17 +2546,17 @@ export interface AbSideDocument {
    */
   label: string;
   /**
-   * Loads that the generator limited, of a search its ladder. If they are most, `throughput_per_sec` and `latency_ms` of this side
-   * may be better than was measured.
+   * Loads that the generator limited; for a search, its ladder. If most were, `throughput_per_sec` and
+   * `latency_ms` of this side may be better than measured.
    */
   limited: number;
   /**
-   * Loads that were made.
+   * The number of loads.
    */
   loads: number;
   /**
-   * Searches that found a rate that holds and none that does not. If they are most, `max_rate_per_sec` of this side is a lower
-   * bound.
+   * Searches that found a rate that holds and none that does not. If most did, `max_rate_per_sec` of this side is
+   * a lower bound.
    */
   open_ended: number;
   /**
@@ -2575,15 +2590,15 @@ export interface AbSideDocument {
  */
 export interface LabRunDocument {
   /**
-   * The loads at which a tier in front starts to limit those behind it.
+   * The loads at which a tier in front starts to limit the tiers behind it.
    */
   break_evens?: BreakEvenDocument[];
   /**
-   * The runs against one of them, for each that `[compare]` names.
+   * The runs compared with each baseline that `[compare]` names.
    */
   comparisons: ComparisonDocument[];
   /**
-   * What they say together, in words.
+   * Conclusions from the rows, in words.
    */
   conclusions?: string[];
   /**
@@ -2595,7 +2610,7 @@ export interface LabRunDocument {
    */
   machines: PlanDocument | null;
   /**
-   * The CPU profiles, of each run that has one.
+   * The CPU profile of each run that has one.
    */
   profiles: ProfileDocument[];
   /**
@@ -2624,11 +2639,11 @@ export interface LabRunDocument {
  */
 export interface BreakEvenDocument {
   /**
-   * Those behind it.
+   * The tiers behind it.
    */
   behind: PooledTierDocument[];
   /**
-   * The throughput of each of those behind it there, requests per second.
+   * The throughput of each tier behind it at that load, requests per second.
    */
   each_per_sec: number | null;
   /**
@@ -2642,7 +2657,7 @@ export interface BreakEvenDocument {
   front_per_sec: number | null;
   held_interval_ms: Interval;
   /**
-   * Requests that are held for less than this are limited by it.
+   * It limits requests that are held for less than this.
    */
   held_ms: number | null;
   /**
@@ -2659,7 +2674,7 @@ export interface PooledTierDocument {
    */
   at_once: number | null;
   /**
-   * Its throughput where another limit is nearer; null if that was not measured.
+   * Its throughput where another limit comes first; null if that was not measured.
    */
   most_per_sec: number | null;
   /**
@@ -2676,7 +2691,7 @@ export interface PooledTierDocument {
  */
 export interface TriedRowDocument {
   /**
-   * True if that is within the range.
+   * True if the measurement is within the range.
    */
   agrees: boolean;
   /**
@@ -2693,12 +2708,12 @@ export interface TriedRowDocument {
    */
   predicted_per_sec: number | null;
   /**
-   * What was measured.
+   * The measured throughput, requests per second.
    */
   throughput_per_sec: number | null;
 }
 /**
- * A plan, and the same with other machines.
+ * A plan of machines, and the plan after a change.
  */
 export interface PlanDocument {
   /**
@@ -2714,7 +2729,7 @@ export interface PlanDocument {
    */
   growth: GrowthDocument | null;
   /**
-   * What applies to the whole plan, one sentence each.
+   * Remarks about the whole plan, one sentence each.
    */
   remarks: string[];
   /**
@@ -2722,7 +2737,7 @@ export interface PlanDocument {
    */
   schema: string;
   /**
-   * The target rate, requests per second; of a curve its highest.
+   * The target rate, requests per second; for a curve its highest rate.
    */
   target_per_sec: number | null;
   /**
@@ -2734,7 +2749,7 @@ export interface PlanDocument {
    */
   utilisation: number | null;
   /**
-   * The same with other machines; null unless that was requested.
+   * The plan after a change; null unless one was requested.
    */
   what_if: WhatIfDocument | null;
 }
@@ -2776,7 +2791,7 @@ export interface PlanCostDocument {
  */
 export interface TierCostDocument {
   /**
-   * The same with machines of one size alone; empty unless several sizes have a price.
+   * The machines if all were of one size, for each size; empty unless several sizes have a price.
    */
   alone: PricedMachinesDocument[];
   /**
@@ -2796,7 +2811,7 @@ export interface TierCostDocument {
    */
   per_hour: number | null;
   /**
-   * Its name.
+   * The name of the tier.
    */
   tier: string;
 }
@@ -2805,28 +2820,28 @@ export interface TierCostDocument {
  */
 export interface PricedMachinesDocument {
   /**
-   * Cores of one; null where that is not known.
+   * Cores of one machine; null where that is not known.
    */
   cores: number | null;
   /**
-   * How many.
+   * The number of machines.
    */
   count: number;
   /**
-   * What its link carries in; null where no limit is known.
+   * Inbound capacity of its link; null where no limit is known.
    */
   in_bits_per_sec: number | null;
   /**
-   * What its link carries out.
+   * Outbound capacity of its link.
    */
   out_bits_per_sec: number | null;
   /**
-   * What one costs per hour.
+   * What one machine costs per hour.
    */
   per_hour: number | null;
 }
 /**
- * A rate that changes, hour by hour.
+ * A target rate that changes, hour by hour.
  */
 export interface DayDocument {
   /**
@@ -2834,15 +2849,16 @@ export interface DayDocument {
    */
   cost: DayCostDocument | null;
   /**
-   * The hours of which the curve has a row.
+   * The hours for which the curve has a row.
    */
   hours: HourDocument[];
   /**
-   * True if the rows return to hours that they left, as those of several days without dates do: each hour has its highest rate.
+   * True if the rows return to an earlier hour, such as rows of several days without dates: each hour has its
+   * highest rate.
    */
   merges_days: boolean;
   /**
-   * Hours between the first and the last without a row. They are in no sum.
+   * Hours between the first and the last that have no row. No sum includes them.
    */
   missing: number;
   /**
@@ -2859,11 +2875,11 @@ export interface DayCostDocument {
    */
   at_least: boolean;
   /**
-   * With the machines of each hour, without the hours whose cost is not known.
+   * The cost with the machines that each hour needs, without the hours whose cost is not known.
    */
   by_hour: number | null;
   /**
-   * With the machines of the peak in all hours.
+   * The cost with the machines of the peak in all hours.
    */
   constant: number | null;
   /**
@@ -2888,12 +2904,12 @@ export interface HourDocument {
    */
   at_least: boolean[];
   /**
-   * What they cost; null without prices, where no tier has both a price and a number of machines at the peak, and where a tier that
-   * has both there has no number in this hour.
+   * What the machines of this hour cost. Null without prices, if no tier has both a price and a number of machines
+   * at the peak, and if a tier that has both there has no number in this hour.
    */
   cost: number | null;
   /**
-   * Its beginning, as the curve counts time.
+   * The start of the hour, in the time format of the curve.
    */
   hour: string;
   /**
@@ -2901,7 +2917,7 @@ export interface HourDocument {
    */
   machines: (number | null)[];
   /**
-   * The number at both ends of the interval of the demand; null where that is not known, and of a mix of sizes.
+   * The number at both ends of the demand's interval; null where it is not known, and for a mix of sizes.
    */
   machines_interval: ([number, number] | null)[];
   /**
@@ -2913,7 +2929,7 @@ export interface HourDocument {
    */
   peak_per_sec: number | null;
   /**
-   * The machines of each tier by size, as they cost least; empty for a tier without a price or a number.
+   * The cheapest machines of each tier, by size; empty for a tier without a price or a number.
    */
   sizes: PricedMachinesDocument[][];
 }
@@ -2922,15 +2938,15 @@ export interface HourDocument {
  */
 export interface TierHoursDocument {
   /**
-   * With the machines of each hour; null where it is not known how many.
+   * Machine-hours with the machines that each hour needs; null if their number is not known.
    */
   by_hour: number | null;
   /**
-   * With the machines of the peak in all hours.
+   * Machine-hours with the machines of the peak in all hours.
    */
   constant: number | null;
   /**
-   * Its name.
+   * The name of the tier.
    */
   tier: string;
 }
@@ -2943,20 +2959,20 @@ export interface GrowthDocument {
    */
   at: string;
   /**
-   * The throughput that it starts from.
+   * The throughput from which growth is extrapolated.
    */
   from_per_sec: number | null;
   /**
-   * What stops it, the nearest first.
+   * The resources that stop growth, the nearest first.
    */
   stops: StopDocument[];
 }
 /**
- * One thing that stops growth.
+ * One resource that stops growth.
  */
 export interface StopDocument {
   /**
-   * The throughput at which it is full.
+   * The throughput at which the resource is full.
    */
   at_per_sec: number | null;
   at_per_sec_interval: Interval;
@@ -2965,7 +2981,7 @@ export interface StopDocument {
    */
   detail: string;
   /**
-   * The limit that it is when it is full.
+   * The limit that a verdict names when the resource is full.
    */
   limit: string;
   /**
@@ -2989,7 +3005,7 @@ export interface StopDocument {
    */
   tier: string;
   /**
-   * Its utilisation.
+   * The utilisation of the resource.
    */
   used: number | null;
 }
@@ -3006,7 +3022,7 @@ export interface TierPlanDocument {
    */
   carried: CarriedDocument | null;
   /**
-   * What is not known of it, one sentence each.
+   * What is not known about it, one sentence each.
    */
   doubts: string[];
   /**
@@ -3014,7 +3030,7 @@ export interface TierPlanDocument {
    */
   machines: number | null;
   /**
-   * The number at both ends of the interval of the demand; null where that is not known.
+   * The number at both ends of the demand's interval; null where it is not known.
    *
    * @minItems 2
    * @maxItems 2
@@ -3025,19 +3041,19 @@ export interface TierPlanDocument {
    */
   machines_with_spare: number | null;
   /**
-   * What its resources need, the decisive one first.
+   * The needs of its resources, the decisive one first.
    */
   needs: NeedDocument[];
   /**
-   * How it scaled; null where only one number of machines was measured.
+   * How throughput scaled with its machines; null where only one number of machines was measured.
    */
   scaling: ScalingDocument | null;
   /**
-   * What one machine of each observed size carries at that utilisation; empty where sizes are not known.
+   * The rate that one machine of each observed size carries at `utilisation`; empty where sizes are not known.
    */
   sizes: SizeDocument[];
   /**
-   * Its name.
+   * The name of the tier.
    */
   tier: string;
 }
@@ -3050,7 +3066,7 @@ export interface CarriedDocument {
    */
   at: string;
   /**
-   * Its machines then.
+   * The number of its machines in that measurement.
    */
   machines: number | null;
   /**
@@ -3059,11 +3075,11 @@ export interface CarriedDocument {
   throughput_per_sec: number | null;
 }
 /**
- * What one resource needs.
+ * The need for one resource.
  */
 export interface NeedDocument {
   /**
-   * What one machine has.
+   * The capacity of one machine.
    */
   capacity: number | null;
   /**
@@ -3071,19 +3087,19 @@ export interface NeedDocument {
    */
   detail: string;
   /**
-   * What it was found from.
+   * What the demand was found from.
    */
   from: string;
   /**
-   * What one machine uses without requests.
+   * The use of one machine without requests.
    */
   idle: number | null;
   /**
-   * The limit that it is when it is full, as in a verdict.
+   * The limit that a verdict names when the resource is full.
    */
   limit: string;
   /**
-   * Machines by it, not rounded.
+   * The number of machines that this resource needs, not rounded.
    */
   machines: number | null;
   /**
@@ -3110,7 +3126,8 @@ export interface NeedDocument {
  */
 export interface ScalingDocument {
   /**
-   * The contention α between machines, 0 to 1, from fewer numbers than the law takes; null where there is none.
+   * The contention α between machines, 0 to 1, from fewer numbers of machines than the law needs; null if there is
+   * none.
    */
   contention: number | null;
   /**
@@ -3118,11 +3135,11 @@ export interface ScalingDocument {
    */
   efficiency: number | null;
   /**
-   * Machines and requests per second.
+   * Pairs of machines and requests per second.
    */
   points: [number, number][];
   /**
-   * The row of the most machines as the others predict it; null for fewer than three numbers.
+   * The row with the most machines, predicted from the others; null for fewer than three numbers of machines.
    */
   trial: TrialDocument | null;
   /**
@@ -3131,19 +3148,19 @@ export interface ScalingDocument {
   usl: LawDocument | null;
 }
 /**
- * A row that was left out, and predicted by the others.
+ * A row that was left out of the fit, and its prediction from the others.
  */
 export interface TrialDocument {
   /**
-   * Its machines.
+   * The number of its machines.
    */
   machines: number | null;
   /**
-   * Requests per second that were measured.
+   * The measured requests per second.
    */
   measured_per_sec: number | null;
   /**
-   * Requests per second by the others.
+   * Requests per second, predicted from the other rows.
    */
   predicted_per_sec: number | null;
 }
@@ -3152,12 +3169,12 @@ export interface TrialDocument {
  */
 export interface LawDocument {
   /**
-   * Contention.
+   * The contention α.
    */
   alpha: number | null;
   alpha_interval: Interval;
   /**
-   * Coherence.
+   * The coherence β.
    */
   beta: number | null;
   beta_interval: Interval;
@@ -3167,7 +3184,7 @@ export interface LawDocument {
   gamma: number | null;
   gamma_interval: Interval;
   /**
-   * How much of the scatter of throughput it explains, 1 being all.
+   * The part of the scatter of throughput that the law explains, 1 for all.
    */
   r_squared: number | null;
 }
@@ -3180,11 +3197,11 @@ export interface SizeDocument {
    */
   cores: number | null;
   /**
-   * What its link carries in; null where no limit is known.
+   * Inbound capacity of its link; null where no limit is known.
    */
   in_bits_per_sec: number | null;
   /**
-   * What its link carries out.
+   * Outbound capacity of its link.
    */
   out_bits_per_sec: number | null;
   /**
@@ -3193,7 +3210,7 @@ export interface SizeDocument {
   per_sec: number | null;
 }
 /**
- * The plan with other machines.
+ * The plan after a change.
  */
 export interface WhatIfDocument {
   /**
@@ -3201,15 +3218,15 @@ export interface WhatIfDocument {
    */
   change: string;
   /**
-   * Where growth stops then.
+   * Where growth stops after the change; null where that is not known.
    */
   growth: GrowthDocument | null;
   /**
-   * What applies then, one sentence each.
+   * Remarks about the plan after the change, one sentence each.
    */
   remarks: string[];
   /**
-   * The tiers then.
+   * The tiers after the change.
    */
   tiers: TierPlanDocument[];
 }
@@ -3226,7 +3243,7 @@ export interface ProfileDocument {
    */
   name: string;
   /**
-   * How long the profile was taken.
+   * How long the profile was taken, in seconds.
    */
   seconds: number | null;
   /**
@@ -3238,7 +3255,7 @@ export interface ProfileDocument {
    */
   throughput_per_sec: number | null;
   /**
-   * CPU time of a request.
+   * CPU time per request, in µs.
    */
   us: number | null;
   us_interval: Interval;
@@ -3248,33 +3265,33 @@ export interface ProfileDocument {
  */
 export interface FunctionDocument {
   /**
-   * The share of the CPU time in which it, or what it called, ran.
+   * The share of the CPU time spent in the function and in what it called.
    */
   cumulative: number | null;
   /**
-   * CPU time of a request in it and in what it called.
+   * CPU time per request in the function and in what it called, in µs.
    */
   cumulative_us: number | null;
   cumulative_us_interval: Interval;
   /**
-   * The share in which it ran itself.
+   * The share of the CPU time spent in the function itself.
    */
   flat: number | null;
   /**
-   * CPU time of a request in the function itself.
+   * CPU time per request in the function itself, in µs.
    */
   flat_us: number | null;
   /**
-   * Its name.
+   * The name of the function.
    */
   function: string;
 }
 /**
- * A row of a run.
+ * A row made from a run.
  */
 export interface RunRowDocument {
   /**
-   * Requests per second of those that were measured alone.
+   * The hosts and tiers that were measured alone.
    */
   alone: AloneDocument[];
   /**
@@ -3282,7 +3299,7 @@ export interface RunRowDocument {
    */
   bytes_per_sec: number | null;
   /**
-   * The confidence of that.
+   * The confidence of the limit.
    */
   confidence: string;
   /**
@@ -3310,7 +3327,7 @@ export interface RunRowDocument {
    */
   label: string;
   /**
-   * What limits.
+   * What limits the target.
    */
   limit: string;
   /**
@@ -3339,7 +3356,7 @@ export interface RunRowDocument {
    */
   tiers: TierUseDocument[];
   /**
-   * Where.
+   * The place of the limit.
    */
   where: string;
 }
@@ -3373,7 +3390,7 @@ export interface TierUseDocument {
    */
   link: number | null;
   /**
-   * Its machines.
+   * The number of its machines.
    */
   machines: number;
   /**
@@ -3381,12 +3398,12 @@ export interface TierUseDocument {
    */
   out_bits_per_sec: number | null;
   /**
-   * Its name.
+   * The name of the tier.
    */
   tier: string;
 }
 /**
- * What came of one plan.
+ * The result of one plan.
  */
 export interface CaseDocument {
   /**
@@ -3394,7 +3411,7 @@ export interface CaseDocument {
    */
   also: NamedLimitDocument[];
   /**
-   * How well it is founded; null for one that could not be run.
+   * The confidence of the verdict; null if the plan could not be run.
    */
   confidence: string | null;
   /**
@@ -3406,23 +3423,23 @@ export interface CaseDocument {
    */
   expected: ExpectedDocument | null;
   /**
-   * The run file; null for one that could not be run.
+   * The run file; null if the plan could not be run.
    */
   file: string | null;
   /**
-   * What was found; null for one that could not be run.
+   * The limit that was found; null if the plan could not be run.
    */
   found: FoundDocument | null;
   /**
-   * True if the generator was the limit of that step; null for one that could not be run.
+   * True if the generator was the limit of that step; null if the plan could not be run.
    */
   lower_bound: boolean | null;
   /**
-   * The file's name, and behind a slash that of the variant.
+   * The file's name; for a variant, followed by a slash and the variant's name.
    */
   name: string;
   /**
-   * What became of the target under overload, by the words of an overload's class; null if it was not overloaded.
+   * How the target behaved under overload: the `class` of an overload; null if it was not overloaded.
    */
   overload: string | null;
   /**
@@ -3430,15 +3447,15 @@ export interface CaseDocument {
    */
   p99_ms: number | null;
   /**
-   * What a ramp to the highest overload changed, by the words of an overload's `ramp`; null if that is not known.
+   * The effect of a ramp to the highest overload: the `ramp` of an overload; null if it is not known.
    */
   ramp: string | null;
   /**
-   * Whether it is what was expected; null if nothing was.
+   * Whether the result is the expected one; null if nothing was expected.
    */
   right: boolean | null;
   /**
-   * The verdict in words, or why it could not be run.
+   * The verdict in words, or why the plan could not be run.
    */
   text: string;
   /**
@@ -3451,7 +3468,7 @@ export interface CaseDocument {
  */
 export interface NamedLimitDocument {
   /**
-   * What limits, by the words of a verdict.
+   * The limit, as in a verdict.
    */
   limit: string;
   /**
@@ -3460,7 +3477,7 @@ export interface NamedLimitDocument {
   where: string | null;
 }
 /**
- * What is expected.
+ * The limit that is expected.
  */
 export interface ExpectedDocument {
   /**
@@ -3468,19 +3485,19 @@ export interface ExpectedDocument {
    */
   either?: NamedLimitDocument[];
   /**
-   * What limits, by the words of a verdict.
+   * The limit, as in a verdict.
    */
   limit: string;
   /**
-   * What should become of it under overload: one of these.
+   * The expected classes of an overload, any of which is right.
    */
   overload?: string[];
   /**
-   * What a ramp should change.
+   * The expected effect of a ramp.
    */
   ramp?: string | null;
   /**
-   * How large a pool is.
+   * The size of a pool.
    */
   size: number | null;
   /**
@@ -3489,15 +3506,15 @@ export interface ExpectedDocument {
   where: string | null;
 }
 /**
- * What was found.
+ * The limit that was found.
  */
 export interface FoundDocument {
   /**
-   * What limits, by the words of a verdict.
+   * The limit, as in a verdict.
    */
   limit: string;
   /**
-   * How large a pool is.
+   * The size of a pool.
    */
   size: number | null;
   /**
@@ -3572,7 +3589,7 @@ export interface LedgerDocument {
   unknown: string[];
 }
 /**
- * One combination.
+ * One combination of switches.
  */
 export interface CellDocument {
   /**
@@ -3584,7 +3601,7 @@ export interface CellDocument {
    */
   on: string[];
   /**
-   * How many runs.
+   * The number of runs.
    */
   runs: number;
   /**
@@ -3615,7 +3632,7 @@ export interface SwitchFigureDocument {
  */
 export interface CostDocument {
   /**
-   * The time it adds in each setting of the others.
+   * The time it adds in each setting of the other switches.
    */
   contexts: ContextDocument[];
   /**
@@ -3633,16 +3650,16 @@ export interface CostDocument {
   switch: string;
 }
 /**
- * What a switch costs in one setting of the others.
+ * What a switch costs in one setting of the other switches.
  */
 export interface ContextDocument {
   /**
-   * The time it adds there.
+   * The time it adds in that setting.
    */
   cost_us: number | null;
   cost_us_interval: Interval;
   /**
-   * The others that are on.
+   * The other switches that are on.
    */
   others_on: string[];
 }
@@ -3651,21 +3668,21 @@ export interface ContextDocument {
  */
 export interface InteractionDocument {
   /**
-   * The difference from the sum.
+   * The difference from the sum of their costs.
    */
   extra_us: number | null;
   extra_us_interval: Interval;
   /**
-   * One.
+   * The first switch.
    */
   switch: string;
   /**
-   * The other; null for all others together.
+   * The second switch; null for all others together.
    */
   with: string | null;
 }
 /**
- * One switch off.
+ * One switch turned off.
  */
 export interface FixDocument {
   /**
@@ -3677,20 +3694,20 @@ export interface FixDocument {
    */
   switch: string;
   /**
-   * Requests per second then.
+   * Requests per second after that.
    */
   throughput_per_sec: number | null;
   /**
-   * The switches that could be fixed in its place: these runs do not distinguish them.
+   * The switches that could be fixed instead: these runs do not distinguish them.
    */
   ties: string[];
   /**
-   * The time of a request then.
+   * The time of a request after that.
    */
   time_us: number | null;
 }
 /**
- * A combination in two states.
+ * A combination of switches in two states.
  */
 export interface ReplayDocument {
   /**
@@ -3740,7 +3757,7 @@ export interface TiersDocument {
  */
 export interface TierRowDocument {
   /**
-   * The confidence of that.
+   * The confidence of the limit.
    */
   confidence: string;
   /**
@@ -3748,16 +3765,16 @@ export interface TierRowDocument {
    */
   connections: number;
   /**
-   * Throughput per machine compared with the fewest machines of a tier, for each tier of which another row has fewer machines,
-   * all else equal.
+   * Throughput per machine compared with the row of the fewest machines, for each tier of which another row has
+   * fewer machines, all else equal.
    */
   efficiencies: EfficiencyDocument[];
   /**
-   * Rows of one number are of the same requests; only those are compared.
+   * The kind of requests. Only rows of the same kind are compared.
    */
   kind: number;
   /**
-   * What limits.
+   * What limits the target.
    */
   limit: string;
   /**
@@ -3791,15 +3808,15 @@ export interface TierRowDocument {
  */
 export interface EfficiencyDocument {
   /**
-   * Throughput per machine, over that of the row compared with: 1 for linear.
+   * Throughput per machine, over that of the other row: 1 for linear.
    */
   efficiency: number | null;
   /**
-   * Its machines in the row that is compared with.
+   * The number of its machines in the other row.
    */
   from: number;
   /**
-   * True if the throughput of the row compared with is a lower bound.
+   * True if the throughput of the other row is a lower bound.
    */
   from_lower_bound: boolean;
   interval: Interval;
@@ -3813,7 +3830,7 @@ export interface EfficiencyDocument {
  */
 export interface TierScalingDocument {
   /**
-   * The others with their machines.
+   * The other tiers with their machines.
    */
   others: string;
   /**
@@ -3826,7 +3843,7 @@ export interface TierScalingDocument {
   tier: string;
 }
 /**
- * The rate that machines carry, and the same with other machines.
+ * The rate that given machines carry, and the rate after a change of the machines.
  */
 export interface FleetDocument {
   capacity: FleetCapacityDocument;
@@ -3835,7 +3852,7 @@ export interface FleetDocument {
    */
   schema: string;
   /**
-   * What they carry after a change; null unless that was requested.
+   * What they carry after the change; null unless one was requested.
    */
   what_if: FleetWhatIfDocument | null;
 }
@@ -3848,7 +3865,7 @@ export interface FleetCapacityDocument {
    */
   at: string;
   /**
-   * True if something that was not met may stop it earlier.
+   * True if a limit that was not observed may stop growth earlier.
    */
   at_most: boolean;
   /**
@@ -3856,7 +3873,7 @@ export interface FleetCapacityDocument {
    */
   doubts: string[];
   /**
-   * The throughput that growth is followed from, requests per second.
+   * The measured throughput from which growth is extrapolated, requests per second.
    */
   from_per_sec: number | null;
   /**
@@ -3864,12 +3881,12 @@ export interface FleetCapacityDocument {
    */
   held_by: string | null;
   /**
-   * The rate for which a plan asks for no more machines than these, of the kind of requests that is dearest for each tier; null
-   * where that is not known. Where `at_most` is true it is the most, too.
+   * The highest rate for which a plan asks for no more machines than these, for the kind of requests that is most
+   * expensive for each tier; null where it is not known. An upper bound if `at_most` is true.
    */
   held_per_sec: number | null;
   /**
-   * What stops it, the first limit first.
+   * The limits that stop growth, the first limit first.
    */
   limits: FleetLimitDocument[];
   /**
@@ -3895,15 +3912,16 @@ export interface FleetLimitDocument {
    */
   cause: string;
   /**
-   * Its machines.
+   * The number of its machines.
    */
   machines: number | null;
   /**
-   * The share of the resource that was used where the cost of a request was found; null for what is no resource.
+   * The share of the resource that was used where the cost of a request was measured; null if the cause is not a
+   * resource.
    */
   observed_share: number | null;
   /**
-   * Requests per second.
+   * The highest throughput, requests per second.
    */
   per_sec: number | null;
   per_sec_interval: Interval;
@@ -3912,7 +3930,7 @@ export interface FleetLimitDocument {
    */
   resource: string | null;
   /**
-   * What stops it, in words: `the CPU of 3 machines`.
+   * What stops growth, in words: `the CPU of 3 machines`.
    */
   text: string;
   /**
@@ -3925,16 +3943,16 @@ export interface FleetLimitDocument {
  */
 export interface TierMachinesDocument {
   /**
-   * How many.
+   * The number of its machines.
    */
   machines: number | null;
   /**
-   * Its name.
+   * The name of the tier.
    */
   tier: string;
 }
 /**
- * The same after a change.
+ * The capacity after a change.
  */
 export interface FleetWhatIfDocument {
   capacity: FleetCapacityDocument;

@@ -21,7 +21,7 @@ export interface RunsDocument {
    */
   schema: string;
   /**
-   * Run files without key figures: those that cannot be read, and those that can be read in part.
+   * Run files without key figures, because they cannot be read, or only in part.
    */
   unreadable: UnreadableRunDocument[];
 }
@@ -30,7 +30,7 @@ export interface RunsDocument {
  */
 export interface RunEntryDocument {
   /**
-   * The lowest rate of a search that did not; null where none was found, so that a higher one may hold.
+   * The lowest rate of a search at which they did not; null if none was found, so that a higher rate may hold.
    */
   broken_per_sec: number | null;
   /**
@@ -38,7 +38,7 @@ export interface RunEntryDocument {
    */
   command: string;
   /**
-   * CPU time of the target a request, in microseconds; null where its host was not sampled.
+   * CPU time of the target per request, in microseconds; null where its host was not sampled.
    */
   cpu_us_per_request: number | null;
   /**
@@ -54,7 +54,7 @@ export interface RunEntryDocument {
    */
   generator_healthy: boolean;
   /**
-   * The highest rate of a search that held the conditions; null without a search.
+   * The highest rate of a search at which the conditions held; null without a search.
    */
   held_per_sec: number | null;
   /**
@@ -62,7 +62,7 @@ export interface RunEntryDocument {
    */
   hostname: string;
   /**
-   * What identifies a run that ended in order, wherever it is kept; null for one that did not.
+   * The id of a run that ended in order, the same wherever the run is stored; null for a run that did not.
    */
   id: string | null;
   /**
@@ -78,7 +78,8 @@ export interface RunEntryDocument {
    */
   name: string;
   /**
-   * Median of latency: of a search at the rate that it found, null if it found none; of other runs at the step of the throughput.
+   * Median latency: of a search at the rate that it found, null if it found none; of other runs at the step of the
+   * throughput.
    */
   p50_ms: number | null;
   /**
@@ -94,11 +95,11 @@ export interface RunEntryDocument {
    */
   started_unix_ms: number;
   /**
-   * Successful responses over all of them; of a search that found no rate at the step of the throughput.
+   * The success ratio; for a search that found no rate, at the step of the throughput.
    */
   success_ratio: number | null;
   /**
-   * Tags, values by key; empty for words.
+   * Values by key; empty for a tag that is a word.
    */
   tags: {
     [k: string]: string;
@@ -109,7 +110,7 @@ export interface RunEntryDocument {
   target: string;
   throughput_interval: Interval;
   /**
-   * Requests served a second.
+   * Requests served per second.
    */
   throughput_per_sec: number | null;
   /**

@@ -1,4 +1,4 @@
-// The answer: how much it holds, within which conditions, how certain, and what limits it.
+// The answer: the throughput, its conditions, how certain it is, and what limits it.
 
 import { figure } from "../charts/figure";
 import { intervalChart, type IntervalModel } from "../charts/interval";
@@ -32,18 +32,18 @@ export function answer(run: Run): HTMLElement {
     h("p", { class: "actions" }, button, status));
 }
 
-/** Why there is no figure, where that is plain. */
+/** Says why there is no figure, as far as the run shows. */
 function nothingHeld(run: Run): string {
   const { steps } = run.document;
   if (steps.length === 0) return underWay(run) ? "Nothing is measured yet" : "Nothing was measured";
   return steps.some((step) => step.ok > 0) ? "No throughput within the conditions is known" : "No request succeeded";
 }
 
-/** The sentence without the target, which is the heading. */
+/** Removes the target from a sentence, because the heading shows it. */
 function withoutTarget(sentence: string, target: string): string {
   const rest = sentence.startsWith(target) ? sentence.slice(target.length).replace(/^[\s:]+/, "") : sentence;
   if (rest === "") return sentence;
-  // What follows a colon is a sentence of its own. The text leaves the colon out where the target stands on a line of its own.
+  // Text after a colon is a sentence of its own. The text report omits the colon if the target stands on a line of its own.
   if (sentence.startsWith(`${target}:`) || /^(nothing|all|the only) /.test(rest)) return capital(rest);
   return `It ${rest}`.replace(/^It (?=[A-Z])/, "");
 }
@@ -58,7 +58,7 @@ function conditionList(run: Run): Child {
   }));
 }
 
-/** The interval of the answer; null where there is none to draw. */
+/** The interval of the answer; null if there is none to draw. */
 function certainty(run: Run): IntervalModel | null {
   const { search } = run.document;
   const found = search !== null && search.held_per_sec !== null && search.broken_per_sec !== null;
@@ -84,7 +84,7 @@ function certainty(run: Run): IntervalModel | null {
   }
   const step = bestStep(run);
   const value = run.headline.per_sec;
-  // The interval of a step would contradict an answer without a figure, or with another. A lower bound has none.
+  // Draw the interval of the step only if the answer is the exact figure of that step. A lower bound has no interval.
   if (!step?.throughput_interval || value === null || step.throughput_per_sec !== value || run.headline.bound !== "exact") return null;
   const pair = step.throughput_interval;
   const rows = [["lower end", count(pair[0])], ["measured", count(value)], ["upper end", count(pair[1])]];

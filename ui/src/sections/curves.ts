@@ -12,7 +12,7 @@ import { inEvidence } from "./series";
 
 interface Group { id: string; title: string; kinds: readonly string[] }
 
-/** One chart of each host for each of these. The first stands across the page, the others take half the width. */
+/** Each group has one chart per host. Charts of the first group take the full width of the page, the others half of it. */
 const GROUPS: readonly Group[] = [
   { id: "stalls", title: "stalls and waits", kinds: ["gc_pauses", "gc_threads", "stalled", "starved", "cpu_pressure",
     "io_pressure", "memory_pressure", "throttled", "stolen", "cpu_wait", "packet_time"] },
@@ -23,20 +23,20 @@ const GROUPS: readonly Group[] = [
   { id: "pages", title: "pages fetched", kinds: ["pages_fetched"] },
 ];
 
-/** Curves that show what a limit does. */
+/** The kinds of curve that show the effect of each limit. */
 const OF_LIMIT: Record<string, readonly string[]> = {
   memory: ["gc_pauses", "gc_threads", "heap", "memory_pressure", "pages_fetched"],
   lock: ["lock_waits"], quota: ["throttled"], disk: ["disk_waits", "io_pressure"], connections: ["queue_overflows", "turned_away"],
 };
 
-/** True for the curves that show the limit of the verdict, and of them those of its process where it has one. */
+/** Whether a curve shows the limit of the verdict: a curve of the whole host, or of the process that the verdict names. */
 function limits(run: Run, curve: CurveDocument): boolean {
   const { limit, place } = run.document.verdict;
   if (place.host !== curve.host || !(OF_LIMIT[limit] ?? []).includes(curve.kind)) return false;
   return curve.of === "" || (place.kind !== "host" && isOf(run, curve.host, curve.of, place.name));
 }
 
-/** The name of the chart that has a curve. */
+/** Returns the name of the chart that has a curve. */
 export function chartOfCurve(run: Run, curve: CurveDocument): string {
   const group = GROUPS.find((one) => one.kinds.includes(curve.kind));
   return `${group?.id ?? ""}-${hostsOf(run).indexOf(curve.host)}`;
@@ -68,7 +68,7 @@ function chart(run: Run, link: TimeLink, group: Group, host: string, index: numb
   });
 }
 
-/** The curve that is named first, and when it was highest. */
+/** Says how high the limiting curve got, else the highest curve, and when. */
 function highest(run: Run, drawn: readonly CurveDocument[], format: Format): string {
   const top = drawn.find((one) => limits(run, one))
     ?? [...drawn].sort((a, b) => (peak(b.values)?.value ?? 0) - (peak(a.values)?.value ?? 0))[0];

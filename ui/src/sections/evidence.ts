@@ -31,7 +31,7 @@ export function evidence(run: Run): HTMLElement {
     excluded.length === 0 ? null : h("ul", {}, ...excluded.map((one) => h("li", {}, foreign(one)))));
 }
 
-/** An amount of what was raised. The lab counts cores in thousandths. */
+/** Formats a value of the cap that was raised. The lab counts cores in thousandths. */
 const capOf = ({ unit }: ProofDocument, amount: number): string =>
   (unit === "cores_milli" ? inUnit("cores")(amount / 1000) : inUnit(unit)(amount));
 
@@ -51,7 +51,7 @@ const PARTS: Record<EvidenceDocument["shown_in"], Part | null> = {
   curves: null,
 };
 
-/** A link to the chart over time that has a series of it; else to the part that shows it, or to the figures of the steps. */
+/** Links an observation to the chart over time that has its series; else to the part that shows it, or to the figures of the steps. */
 function link(run: Run, one: EvidenceDocument): string | HTMLElement {
   const series = seriesOf(run, one);
   if (series !== null) return toSeries(run, series);

@@ -1,4 +1,4 @@
-// What ended without success, by name and by step; and the figures of each request of a plan with several.
+// Requests without success, by name and by step; and the figures of each request of a plan with several.
 
 import { allSteps, type Run, type StepDocument } from "../document";
 import { fold, h, section } from "../dom";
@@ -15,7 +15,7 @@ function add(into: Map<string, number>, counts: Record<string, number>, name: (k
   }
 }
 
-/** The plan decides which statuses may be a success, so the document lists those that are none. */
+/** Names a status that is no success, else returns null. The plan decides which statuses are a success; the document lists the others. */
 const statusName = (unwanted: readonly number[]) => (status: string): string | null => {
   const code = Number(status);
   if (!unwanted.includes(code)) return null;
@@ -65,7 +65,7 @@ export function failures(run: Run): HTMLElement {
   return section("failures", "Failures", figure(barsChart, model).element, overloaded, requests(run));
 }
 
-/** How many requests of the overloads ended without success; null without one. */
+/** Says how many requests of the overloads ended without success; null for a run without an overload. */
 function inOverloads(run: Run): HTMLElement | null {
   const steps = run.document.overload?.steps ?? [];
   if (steps.length === 0) return null;

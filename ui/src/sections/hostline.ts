@@ -8,10 +8,10 @@ import { number } from "../table";
 import { bandsOf, eventsOf } from "./spans";
 
 export const COLOURS = ["--blue", "--teal", "--purple", "--gold", "--sky", "--soft"];
-/** More lines than that cannot be told apart; the table has all. */
+/** The most lines in a chart, because more are hard to distinguish. The table has all. */
 export const LINES = 6;
 
-/** The hosts that have charts: the host that limits comes first, the generator last. */
+/** Returns the hosts that have charts: the host that limits comes first, the generator last. */
 export function hostsOf(run: Run): string[] {
   const { curves, resources } = run.timeline;
   const hosts = [...new Set([...resources, ...curves].map((one) => one.host))];
@@ -25,17 +25,17 @@ export function mean(values: readonly (number | null)[]): number {
   return known.length === 0 ? 0 : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-/** The highest value and its window; null where nothing was sampled. */
+/** Returns the highest value and its window; null if nothing was sampled. */
 export function peak(values: readonly (number | null)[]): { value: number; index: number } | null {
   let best: { value: number; index: number } | null = null;
   values.forEach((value, index) => { if (value !== null && (best === null || value > best.value)) best = { value, index }; });
   return best;
 }
 
-/** A column of the table below a chart, with the values as the text that stands there. */
+/** A column of the table below a chart, with its values as text. */
 export interface Column { label: string; cell: (index: number) => string }
 
-/** Where a window of the hosts stands on the axis of time. */
+/** Returns the middle of a host window on the time axis, in seconds. */
 export const middle = ({ timeline }: Run, index: number): number => (timeline.hosts_at_sec[index] ?? 0) + (timeline.host_window_sec ?? 0) / 2;
 
 /** A chart over the windows of the hosts. */

@@ -22,7 +22,7 @@ function shared(steps: readonly StepDocument[]) {
   return { x, xTicks: thinned(x), xLog: true, xFormat: whole, xLabel: "connections" };
 }
 
-/** Labels of connections that do not touch on a logarithmic axis. */
+/** Returns the connections whose labels do not overlap on a logarithmic axis. */
 function thinned(values: readonly number[]): number[] {
   const kept: number[] = [];
   const span = Math.log2((values[values.length - 1] ?? 1) / (values[0] ?? 1)) || 1;
@@ -62,7 +62,7 @@ function throughput(run: Run, steps: readonly StepDocument[]): LineModel {
   };
 }
 
-/** What the throughput does over connections, in a sentence. */
+/** Describes throughput over connections. */
 function growth(run: Run, steps: readonly StepDocument[]): string {
   const { answer } = run.document;
   const best = bestStep(run);
@@ -70,14 +70,14 @@ function growth(run: Run, steps: readonly StepDocument[]): string {
   const parts: string[] = [plateau(run, steps)];
   if (best) parts.push(`The best step has ${counted(best.connections, "connection")} and ${atLeast(rate, best.throughput_per_sec, best.lower_bound)}.`);
   const [peak, end] = [answer.plateau_per_sec, last?.throughput_per_sec ?? null];
-  // The generator may be what lowers a lower bound.
+  // A lower bound may be lower because of the generator.
   if (peak !== null && end !== null && !last?.lower_bound && end < 0.9 * peak) {
     parts.push(`At ${counted(last?.connections ?? 0, "connection")} it is ${((1 - end / peak) * 100).toFixed(0)} % lower than at its best.`);
   }
   return parts.join(" ");
 }
 
-/** Where throughput stops growing, in the words of the text. */
+/** Says where throughput stops growing, worded as in the text report. */
 function plateau(run: Run, steps: readonly StepDocument[]): string {
   const { knee_connections: knee, lower_bound: isLower } = run.document.answer;
   if (knee === null) return withoutKnee(run, steps);
@@ -85,7 +85,7 @@ function plateau(run: Run, steps: readonly StepDocument[]): string {
     : `Throughput stops growing at ${counted(knee, "connection")}: more connections add less than 5 %.`;
 }
 
-/** Why the ladder has no knee: the document claims a highest throughput where it was still growing, and nothing where too little is known. */
+/** Says why there is no knee. The finding `throughput_highest` exists if throughput was still growing, not if too little is known. */
 function withoutKnee(run: Run, steps: readonly StepDocument[]): string {
   const claim = run.document.findings.find((one) => one.id === "throughput_highest");
   const at = claim === undefined ? undefined : steps.find((step) => step.throughput_per_sec === claim.value);

@@ -1,4 +1,4 @@
-// What limits it: the tiers as sockets showed them, and the use of each resource of each host.
+// The limit: the tiers that sockets showed, and the use of each resource of each host.
 
 import { type Bar, barsChart } from "../charts/bars";
 import { figure } from "../charts/figure";
@@ -28,7 +28,10 @@ function hostOf(run: Run, name: string): HostDocument | undefined {
   return run.document.hosts.find((host) => host.name === name);
 }
 
-/** The bar of a tier: its own part of the limit; else the CPU of its processes, or what its host uses, with the name of the limit that it does not show. */
+/**
+ * Returns the bar of a tier: its use of the limiting resource; else the CPU of its processes, or the CPU of its host. `of` names a limit
+ * that the bar does not show.
+ */
 function boxUse(run: Run, tier: TierDocument): Pick<TierNode, "use" | "of"> {
   const of = tier.is_limit ? { of: limitName(run.document.verdict.limit) } : {};
   const host = hostOf(run, tier.host);
@@ -39,7 +42,7 @@ function boxUse(run: Run, tier: TierDocument): Pick<TierNode, "use" | "of"> {
   const cpu = uses.find((use) => use.resource === "cpu");
   const part = tier.cores === null || !cpu?.capacity ? null : tier.cores / cpu.capacity;
   if (limit !== undefined) return { use: { name: resource(limit), filled: filled(limit) } };
-  // Others use the CPU of a host, too.
+  // Other processes use the CPU of the host, too.
   if (shared || part !== null) return { use: { name: "its part of the CPU", filled: part }, ...of };
   const use = cpu ?? uses[0];
   return { use: use === undefined ? null : { name: resource(use), filled: filled(use) }, ...of };
@@ -92,7 +95,7 @@ function topology(run: Run) {
   };
 }
 
-/** The uses that the verdict names. Of the threads of a process only those that are about as busy as its busiest. */
+/** Returns the uses that the verdict names. Of the threads of a process, these are only those about as busy as its busiest. */
 function limitsOf(run: Run, host: string, uses: readonly UsageDocument[]): Set<UsageDocument> {
   const named = uses.filter((use) => limits(run, host, use));
   const most = Math.max(0, ...named.map((use) => filled(use) ?? 0));
@@ -106,7 +109,7 @@ function hostBars(run: Run) {
     const uses = usesAt(host.usage, position);
     const limiting = limitsOf(run, host.name, uses);
     for (const use of uses) rows.push({ host: host.name, use, limit: limiting.has(use) });
-    // What has no known capacity, or is hardly used, stands in the table.
+    // Other uses stand only in the table if their capacity is not known or they are below 0.5 %.
     const shown = uses.filter((use) => limiting.has(use) || use.resource === "cpu" || (filled(use) ?? 0) >= 0.005).slice(0, BARS);
     const bars: Bar[] = shown.map((use) => {
       const format = inUnit(use.unit);
@@ -140,7 +143,7 @@ function hostBars(run: Run) {
   };
 }
 
-/** What components such as nginx reported, and what could not be read: `times` are the readings that failed, `read` the others. */
+/** What components such as nginx reported, and what could not be read. `times` counts the failed readings, `read` the others. */
 function components(run: Run): HTMLElement[] {
   const folds: HTMLElement[] = [];
   const figures = run.document.hosts.flatMap((host) => host.components.flatMap((component) =>

@@ -11,7 +11,7 @@ import { number, type TableModel } from "../table";
 import { peak } from "./hostline";
 import { bandsOf, eventsOf } from "./spans";
 
-/** A gap of the load is a gap of the lines: a null between two windows that are not neighbours. */
+/** The windows on the time axis. A null between two windows that are not adjacent makes a gap in the lines. */
 interface Course { x: number[]; at: (number | null)[] }
 
 function course(run: Run): Course {
@@ -31,15 +31,15 @@ function course(run: Run): Course {
   return { x, at };
 }
 
-/** Where a window stands on the axis of time. */
+/** Returns the middle of a load window on the time axis, in seconds. */
 const middle = ({ timeline }: Run, index: number): number => (timeline.at_sec[index] ?? 0) + (timeline.window_sec ?? 1) / 2;
 
 type Values = readonly (number | null)[];
 
-/** More columns of latency classes than that are not read. */
+/** The most columns of latency classes in the table, so that it stays readable. */
 const CLASS_COLUMNS = 10;
 
-/** The cells of the heat map as columns of a table: how many responses of a window took how long, neighbouring classes in one. */
+/** Adds the cells of the heat map as columns of a table: the responses of a window by latency, neighbouring classes merged. */
 function classTable(run: Run, lines: TableModel): TableModel {
   const { latency, latency_bounds_ms: bounds } = run.timeline;
   const each = Math.max(1, Math.ceil((bounds.length - 1) / CLASS_COLUMNS));
@@ -139,7 +139,7 @@ function models(run: Run, link: TimeLink): LineModel[] {
   ];
 }
 
-/** The charts of the load; empty where no window was recorded. */
+/** Draws the charts of the load; empty if no window was recorded. */
 export function loadCharts(run: Run, link: TimeLink): { handles: FigureHandle<LineModel>[]; models: (run: Run) => LineModel[] } {
   const of = (one: Run): LineModel[] => (one.timeline.at_sec.length === 0 ? [] : models(one, link));
   return { handles: of(run).map((one) => figure(lineChart, one)), models: of };

@@ -1,4 +1,4 @@
-// How the figures came about, and how to get them again.
+// How the figures were measured, and how to reproduce them.
 
 import type { Run } from "../document";
 import { facts, fold, foreign, h, section } from "../dom";
@@ -22,7 +22,7 @@ const METHOD: [string, string][] = [
   ["Not known", "What was not sampled, or rests on too few requests, is not known. It is never shown as zero."],
 ];
 
-/** Whether something was left out of a command line, so that it cannot be repeated as it stands. */
+/** Whether a part of a command line is hidden, so that the line cannot be repeated as it stands. */
 const hidden = (line: string | null): boolean => line !== null && (line.includes("…") || line.includes("(hidden)"));
 
 export function method(run: Run): HTMLElement {

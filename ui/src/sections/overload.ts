@@ -1,4 +1,4 @@
-// What becomes of the target when more is offered than it holds.
+// How the target behaves when more load is offered than it holds.
 
 import { barsChart } from "../charts/bars";
 import { figure } from "../charts/figure";
@@ -30,7 +30,7 @@ export function overload(run: Run, link: TimeLink): HTMLElement | null {
       + `with bursts of ${whole(protection.burst)}, and refuse the rest at once.`));
 }
 
-/** That the target went away in an overload. */
+/** Says that the target refused connections in an overload; empty if it did not. */
 function went(found: OverloadDocument): string {
   const lost = found.steps.find((step) => step.lost_after_sec !== null);
   return lost === undefined ? "" : ` At ${name(lost)} it went away ${seconds(lost.lost_after_sec)} after the overload began: connections were refused.`;
@@ -70,7 +70,7 @@ function goodput(found: OverloadDocument) {
       row: (index: number) => {
         const one = phases[index];
         if (one === undefined) return [];
-        // As in the text, rates are of the second half; what went wrong is counted in all of it, as Failures does.
+      // As in the text report, rates are those of the second half; failures count over the whole overload, as in Failures.
         const { phase, all, step } = one;
         const failed = Object.values(all.failed).reduce((sum, value) => sum + value, 0);
         return [one.name, rate(phase.offered_per_sec), rate(phase.goodput_per_sec), interval(phase.goodput_interval, count),
@@ -81,7 +81,7 @@ function goodput(found: OverloadDocument) {
   };
 }
 
-/** The course of all overloads on the axis of the run. */
+/** The goodput of all overloads on the time axis of the run. */
 function overTime(run: Run, found: OverloadDocument, link: TimeLink) {
   const spans = found.steps.map((step) => run.timeline.steps.find((span) => span.index === step.index));
   const x: number[] = [];

@@ -1,4 +1,4 @@
-// The resources of each host over time, as parts of their capacity where that is known.
+// The resources of each host over time, as shares of their capacity if it is known.
 
 import { figure, type FigureHandle } from "../charts/figure";
 import { lineChart, type LineModel } from "../charts/line";
@@ -20,11 +20,11 @@ function peakShare(one: Resource): number | null {
 
 const ofHost = (run: Run, host: string): Resource[] => run.timeline.resources.filter((one) => one.host === host);
 
-/** The units of what has no capacity, such as a link of unknown speed: one chart for each. */
+/** Returns the units of resources without a known capacity, such as a link of unknown speed. Each unit has one chart. */
 const unitsOf = (list: readonly Resource[]): string[] =>
   [...new Set(list.filter((one) => peakShare(one) === null).map((one) => one.unit))];
 
-/** The name of the chart that has a resource. */
+/** Returns the name of the chart that has a resource. */
 export function chartOfResource(run: Run, one: Resource): string {
   const index = hostsOf(run).indexOf(one.host);
   return peakShare(one) === null ? `amounts-${index}-${unitsOf(ofHost(run, one.host)).indexOf(one.unit)}` : `resources-${index}`;
@@ -57,7 +57,7 @@ function shares(run: Run, link: TimeLink, host: string, list: readonly Resource[
   });
 }
 
-/** What has no capacity: one chart for each unit. */
+/** Charts of the resources without a known capacity, one for each unit. */
 function amounts(run: Run, link: TimeLink, host: string, list: readonly Resource[], index: number): LineModel[] {
   return unitsOf(list).map((unit, at) => {
     const ordered = list.filter((one) => peakShare(one) === null && one.unit === unit).sort((a, b) => mean(b.used) - mean(a.used));

@@ -10,7 +10,7 @@ export type Series = ResourceOverTimeDocument | CurveDocument;
 const kindOf = (one: Series): string => ("resource" in one ? one.resource : one.kind);
 const valuesOf = (one: Series): readonly (number | null)[] => ("resource" in one ? one.used : one.values);
 
-/** The best series for a line of evidence that the page has; null if it has none. */
+/** Returns the series of the first listed kind that the page has, with the highest mean if several match; null if it has none. */
 export function seriesOf(run: Run, evidence: EvidenceDocument): Series | null {
   const all: Series[] = [...run.timeline.resources, ...run.timeline.curves];
   for (const wanted of evidence.series) {
@@ -22,7 +22,7 @@ export function seriesOf(run: Run, evidence: EvidenceDocument): Series | null {
   return null;
 }
 
-/** All series that the evidence of the verdict is linked with: their charts draw these first. */
+/** Returns all series that the evidence of the verdict links to. Charts draw these first. */
 export function inEvidence(run: Run): Set<Series> {
   return new Set(run.document.verdict.evidence.flatMap((one) => seriesOf(run, one) ?? []));
 }

@@ -8,7 +8,7 @@ import type { Range } from "../link";
 import { judgedStep } from "../slo";
 
 export function bandsOf(run: Run): Band[] {
-  // An overload has no best step: its figures are of all of them.
+  // An overload has no best step: its figures are those of all steps.
   const best = run.document.overload === null ? judgedStep(run)?.index : undefined;
   return run.timeline.steps.map((step) => ({
     from: step.began_sec ?? 0, to: step.ended_sec ?? step.began_sec ?? 0, label: label(step),
@@ -21,13 +21,13 @@ function label(step: StepSpanDocument): string {
   return step.rate_per_sec === null ? grouped(step.connections) : `${count(step.rate_per_sec)}/s`;
 }
 
-/** What happened once. Sampling at rest is before the load and needs no mark. */
+/** Returns the events as marks. Sampling at rest is before the load and needs no mark. */
 export function eventsOf(run: Run): Mark[] {
   return run.document.events.flatMap((event) =>
     event.at_sec === null || event.kind === "rested" ? [] : [{ at: event.at_sec, label: event.kind.replaceAll("_", " "), dash: true }]);
 }
 
-/** From the begin of the run to the end of what was recorded. */
+/** Returns the range from the start of the run to the end of what was recorded. */
 export function wholeRange(run: Run): Range {
   const { timeline } = run;
   const ends = [

@@ -1,4 +1,4 @@
-// The figures of every step in one table; of a run at one level also its percentiles as a picture.
+// The figures of every step in one table; for a run with one step, also a chart of its percentiles.
 
 import { barsChart } from "../charts/bars";
 import { figure } from "../charts/figure";

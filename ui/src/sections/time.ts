@@ -13,9 +13,9 @@ import { wholeRange } from "./spans";
 
 export interface TimeView {
   element: HTMLElement;
-  /** Shows a later state of the same run; false if its charts are others and the section must be made anew. */
+  /** Shows a later state of the same run. Returns false if it has other charts, so that the section must be rebuilt. */
   update(run: Run): boolean;
-  /** Gives up what listens to the range of time. */
+  /** Stops listening to the time range. */
   close(): void;
 }
 
@@ -44,14 +44,14 @@ export function time(run: Run, link: TimeLink): TimeView {
   };
 }
 
-/** A heading and its charts; those that tell less stand in a grid. */
+/** A heading and its charts; the less important charts stand in a grid. */
 function part(id: string, title: string, handles: readonly FigureHandle<LineModel>[]): HTMLElement[] {
   if (handles.length === 0) return [];
   const elements = (narrow: boolean): HTMLElement[] => handles.filter((one) => isNarrow(one) === narrow).map((one) => one.element);
   return [h("h3", { id, class: "part" }, title), ...elements(false), h("div", { class: "grid" }, ...elements(true))];
 }
 
-/** What has no known capacity is less telling, and takes half the width, as all curves but those of stalls. */
+/** Whether a chart takes half the width: resources without a known capacity, and all curves but those of stalls. */
 function isNarrow(handle: FigureHandle<LineModel>): boolean {
   return !/^(resources|stalls)-/.test(handle.element.dataset["chart"] ?? "");
 }

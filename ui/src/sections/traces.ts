@@ -1,4 +1,4 @@
-// The requests with a trace id that are worth a look: the slowest of each step, and the first without success.
+// Requests with a trace id that are worth a look: the slowest of each step, and the first without success.
 
 import type { Run } from "../document";
 import { h, section } from "../dom";

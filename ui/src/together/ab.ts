@@ -10,7 +10,7 @@ import { spaced } from "../words";
 import { differences } from "./latency";
 import { change } from "./ratios";
 
-/** Whether B is better, as the table says; null where that is open, or both are the same. */
+/** Whether B is better, as the table says; null if that is open or both are the same. */
 const judged = (verdict: string): boolean | null => (verdict === "better" ? true : verdict === "worse" ? false : null);
 
 function named(one: AbFigureDocument): string {
@@ -30,23 +30,23 @@ function gate(found: AbDocument): string {
   return found.gate === "beyond" ? `B is worse than A by more than the margin of ${margin}.` : `Whether B is worse than A by more than ${margin} is not known.`;
 }
 
-/** What a search without a rate that holds counts as: a thousandth of the other side's rate. */
+/** A search that held no rate counts as this part of the other side's rate. */
 const NO_RATE = 1e-3;
 
-/** The ratio of a figure that one side has none of; null where both have it. */
+/** Returns the ratio of a figure that only one side has, 0 or ∞; null if both or neither have it. */
 function oneSided(one: AbFigureDocument): string | null {
   const [a, b] = [one.a ?? 0, one.b ?? 0];
   if ((a === 0) === (b === 0)) return null;
   return b === 0 ? "0" : "∞";
 }
 
-/** The ratio of a round of searches in which one side held no rate; null where both held one, and for other loads. */
+/** Returns the ratio of a round of searches in which only one side held a rate; null if both did, and for other loads. */
 function oneSidedRound(found: AbDocument, ratio: number | null): string | null {
   if (found.load !== "search" || ratio === null) return null;
   return ratio <= NO_RATE ? "0" : ratio >= 1 / NO_RATE ? "∞" : null;
 }
 
-/** The main figure of B against that of A, in a sentence. */
+/** Compares the main figure of B with that of A in a sentence. */
 function mainInWords(main: AbFigureDocument): string {
   if (oneSided(main) === null) return `The ${named(main)} of B is ${change(main.ratio)} against that of A.`;
   const [without, has, value] = main.b === 0 ? ["B", "A", main.a] as const : ["A", "B", main.b] as const;
@@ -56,10 +56,10 @@ function mainInWords(main: AbFigureDocument): string {
 
 const perCent = (part: number): string => `${(100 * part).toFixed(1)} %`;
 
-/** What of the loads changes the ratio, in the words of the text report. */
+/** Says how the order of loads changes the ratio, worded as in the text report. */
 function effect(one: AbEffectDocument): string {
   const size = Math.abs(one.size ?? 0);
-  // Half of the size: by that the place in a round changes one load, and that is what a balanced order leaves of a carry-over.
+  // Half of the size: the place in a round changes one load by that much, and a balanced order leaves that much of a carry-over.
   const half = perCent(size / 2);
   return one.effect === "order"
     ? `The second load of a round differs from the first by ${half} (99 % sure). The random order takes this out of the ratio.`
@@ -105,7 +105,7 @@ function rounds(found: AbDocument): HTMLElement {
   }).element;
 }
 
-/** How many loads of a side count for less, each with the reason. */
+/** Says how many loads of a side count for less, each with the reason. */
 function doubts(found: AbDocument, side: AbSideDocument): string {
   const reasons: readonly (readonly [number, string])[] = [
     [side.unusable, "not usable"],

@@ -1,4 +1,4 @@
-// Runs against one of them.
+// Runs compared with one of them.
 
 import type { Run } from "../document";
 import { type Child, foreign, h, section } from "../dom";
@@ -19,7 +19,7 @@ function gate(found: DiffDocument): Child {
   return h("p", { class: "lead" }, words[found.gate] ?? `Whether the new run is worse by more than the margin of ${margin} is not known.`);
 }
 
-/** The highest rates of two searches, in the words of the text report. */
+/** The highest rates of two searches, worded as in the text report. */
 function highestRates(rates: HighestRatesDocument): string {
   return `Highest rate within the conditions, in requests/s: old ${bracket(rates.against_held_per_sec, rates.against_broken_per_sec)}, `
     + `new ${bracket(rates.held_per_sec, rates.broken_per_sec)}.`;
@@ -30,7 +30,7 @@ function bracket(held: number | null, broken: number | null): string {
   return broken === null ? atLeast(count, held, true) : `${count(held)} (to ${count(broken)})`;
 }
 
-/** Why two requests differ that look alike, in the words of the text report. */
+/** Why two requests that look alike differ, worded as in the text report. */
 const HIDDEN = "they differ in what is hidden or not shown here (values of queries and headers, bodies, weights, further requests, rows of a CSV file)";
 
 function against(one: IncomparableDocument): string {

@@ -21,7 +21,7 @@ function boxes(flame: FlameDocument): (FlameBox & { half: number })[] {
 
 interface Sum { name: string; us: number; self: number }
 
-/** CPU time by function: in it and in what it called, once for each stack, and in itself. */
+/** Sums CPU time by function: in it and its callees, once for each stack, and in itself. */
 function functions(list: readonly FlameBox[]): Sum[] {
   const sums = new Map<string, Sum>();
   const around: string[] = [];
@@ -59,7 +59,7 @@ export function flame(name: string, title: string, document: FlameDocument, shar
   }).element;
 }
 
-/** The flame graph of a run, coloured by how it differs from that of another. */
+/** The flame graph of a run, coloured by its difference from another. */
 function difference(name: string, one: Profiled, other: Profiled, link: FlameLink): HTMLElement {
   const before = new Map(boxes(other.flame).map((box) => [box.path, box]));
   const list = boxes(one.flame).map((box) => {
@@ -92,7 +92,7 @@ function difference(name: string, one: Profiled, other: Profiled, link: FlameLin
   }).element;
 }
 
-/** The functions of the other run that this one has no sample of: the graph of the difference has no boxes for them. */
+/** Lists the functions of the other run without a sample in this one: the graph of the difference has no boxes for them. */
 function gone(one: Profiled, other: Profiled): HTMLElement | null {
   const known = new Set(one.flame.names);
   const list = functions(boxes(other.flame)).filter((sum) => !known.has(sum.name)).sort((a, b) => b.self - a.self);
@@ -112,12 +112,12 @@ function gone(one: Profiled, other: Profiled): HTMLElement | null {
 type Profiled = Run & { flame: FlameDocument };
 const isProfiled = (run: Run | undefined): run is Profiled => run !== undefined && run.flame !== null;
 
-/** Both graphs side by side, and the difference below them; nothing unless both runs have a profile. */
+/** Both graphs side by side, and their difference below; nothing unless both runs have a profile. */
 export function flames(name: string, one: Run | undefined, other: Run | undefined): HTMLElement[] {
   if (!isProfiled(one) || !isProfiled(other)) return [];
   const link = new FlameLink();
   const sides = [other, one].map((run) => ({ total: run.flame.total_us ?? 0, us: new Map(boxes(run.flame).map((box) => [box.path, box.us])) }));
-  // A µs is as wide in one as in the other.
+  // A µs is equally wide in both graphs.
   const widthUs = (path: string | null): number => Math.max(...sides.map((side) => (path === null ? side.total : side.us.get(path) ?? 0))) || 1;
   return [h("div", { class: "flames", role: "group", "aria-label": "CPU time of both runs" },
     h("h3", { class: "part" }, "CPU time of a request"),

@@ -1,4 +1,4 @@
-// The runs of a plan file, and what they say together.
+// The runs of a plan file, and the conclusions from all of them together.
 
 import type { Run } from "../document";
 import { foreign, h, section } from "../dom";

@@ -10,7 +10,7 @@ interface Difference { percentile: number | null; one: number | null; other: num
 
 const difference = signed(milliseconds);
 
-/** The differences of these percentiles; the names are those of the run and of the one it is compared with. */
+/** A chart of latency differences by percentile; null without rows. `names` are the run and the run that it is compared with. */
 export function differences(name: string, where: string, names: readonly [string, string], rows: readonly Difference[]): HTMLElement | null {
   if (rows.length === 0) return null;
   const known = rows.filter((row) => verdictOf(row.within, 0, "worse") !== null);

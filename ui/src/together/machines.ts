@@ -1,4 +1,4 @@
-// Machines for a rate, and the rate of machines.
+// The machines that a rate needs, and the rate that given machines carry.
 
 import { figure } from "../charts/figure";
 import { lineChart } from "../charts/line";
@@ -10,7 +10,7 @@ import type {
 import { number, table, text } from "../table";
 import { limitName } from "../words";
 
-/** So many limits behind the first are named, as in the text. */
+/** How many limits after the first are named, as in the text report. */
 const THEN = 3;
 
 const machinesOf = (amount: number | null, tier: string): string => `${machineCount(amount)} machine${amount === 1 ? "" : "s"} of ${tier}`;
@@ -30,7 +30,7 @@ function needs(tiers: readonly TierPlanDocument[]): HTMLElement {
   });
 }
 
-/** What a stop rests on. */
+/** Says what a stop is derived from. */
 function basis(stop: StopDocument): string {
   const scaled = stop.scaled === null ? "" : `adding machines helped there: it scaled to ${(100 * stop.scaled).toFixed(0)} % of linear`;
   return [stop.seen ? "" : "by what a request takes elsewhere", scaled].filter(Boolean).join("; ");
@@ -48,7 +48,7 @@ function stops(growth: GrowthDocument | null, title: string): (HTMLElement | nul
   })];
 }
 
-/** The hours, with null where the curve has none between two. */
+/** Returns the hours, with a null where the file skips some. */
 function withGaps(hours: readonly HourDocument[]): { at: number; hour: HourDocument | null }[] {
   const first = hours[0]?.number ?? 0;
   return hours.flatMap((hour, index) => {
@@ -58,7 +58,7 @@ function withGaps(hours: readonly HourDocument[]): { at: number; hour: HourDocum
   });
 }
 
-/** Machines of a tier in an hour. */
+/** Formats the machines of a tier in an hour. */
 const inHour = (hour: HourDocument, tier: number): string => `${bound(hour.at_least[tier] ?? false)}${whole(hour.machines[tier])}`;
 
 function day(found: DayDocument): HTMLElement {
@@ -85,7 +85,7 @@ function day(found: DayDocument): HTMLElement {
   }).element;
 }
 
-/** What the machines of each hour save, and what the sums leave out. */
+/** Says what the machines of each hour save, and what the sums leave out. */
 function sums(found: DayDocument): string[] {
   const hours = found.tiers.map((tier) => (tier.by_hour === null || tier.constant === null ? `${tier.tier} not known`
     : `${tier.tier} ${whole(tier.by_hour)} instead of ${whole(tier.constant)}`));
@@ -95,11 +95,11 @@ function sums(found: DayDocument): string[] {
     ...(found.merges_days ? ["The file returns to hours that it left, as rows of several days do: they are one day, each hour with its highest rate. Times with a date keep days apart."] : [])];
 }
 
-/** What all hours cost; of so many a tier has no number. */
+/** Says what all hours cost. `unknown` counts the hours in which a tier has no number. */
 function dayCost(cost: NonNullable<DayDocument["cost"]>, unknown: number): string {
   const amount = money(cost.currency, cost.currency_leads);
   const [byHour, constant] = [cost.by_hour ?? 0, cost.constant ?? 0];
-  // Fewer hours cost less whatever their machines are.
+  // With hours left out, a lower sum is no saving.
   const less = constant > 0 && unknown === 0 ? `, ${(100 * (1 - byHour / constant)).toFixed(0)} % less` : "";
   const missing = unknown === 0 ? "" : ` The first sum leaves out ${counted(unknown, "hour")}: a tier has no number there.`;
   const [is, it] = cost.without.length === 1 ? ["is", "it has"] : ["are", "they have"];
@@ -115,7 +115,7 @@ function price(cost: PlanCostDocument): string {
     ...(cost.without.length === 0 ? [] : [`Without a price or a number: ${cost.without.join(", ")}.`])].join(" ");
 }
 
-/** What the rate needs of each tier, and of which tiers that is not known. */
+/** Says how many machines of each tier the rate needs, and for which tiers that is not known. */
 function required(found: PlanDocument): string {
   const known = found.tiers.filter((tier) => tier.machines !== null)
     .map((tier) => `${tier.at_least ? "at least " : ""}${counted(tier.machines ?? 0, "machine")} of ${tier.tier}`);
@@ -127,7 +127,7 @@ function required(found: PlanDocument): string {
 
 export function machines(found: PlanDocument): HTMLElement {
   const { cost, growth, what_if: changed } = found;
-  // Remarks are those of the plan with the change, doubts those of both.
+  // Remarks are those of the plan with the change, doubts those of both plans.
   const doubtsOf = (tiers: readonly TierPlanDocument[]) => tiers.flatMap((tier) => tier.doubts.map((doubt) => `${tier.tier}: ${doubt}`));
   const remarks = [...(changed ?? found).remarks, ...new Set([...doubtsOf(found.tiers), ...doubtsOf(changed?.tiers ?? [])])];
   return section("machines", "Machines", h("p", { class: "lead" }, foreign(required(found))),
@@ -146,7 +146,7 @@ export function machines(found: PlanDocument): HTMLElement {
 const within = (format: Format, value: number | null, pair: readonly [number, number] | null): string =>
   `${format(value)}${pair === null ? "" : ` (95 % interval ${interval(pair, count)})`}`;
 
-/** What machines hold, and what stops them first and then. */
+/** Says what the machines hold, and what limits them first and next. */
 function holds(capacity: FleetCapacityDocument): (HTMLElement | null)[] {
   const of = list(capacity.machines.map((tier) => machinesOf(tier.machines, tier.tier)));
   const isOne = capacity.machines.length === 1 && capacity.machines[0]?.machines === 1;

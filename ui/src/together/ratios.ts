@@ -13,7 +13,7 @@ export const change: Format = (value) => {
   return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 10 ? 1 : 0)} %`;
 };
 
-/** What the best steps of both say, in a sentence. */
+/** Compares the best steps of both in a sentence. */
 export function bestInWords(names: readonly [string, string], best: BestDocument | null): string {
   if (best === null) return `One of the two served nothing: there is no best step to compare.`;
   const within = best.throughput_ratio_interval;

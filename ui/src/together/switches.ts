@@ -10,7 +10,7 @@ import { number, table, text } from "../table";
 const us = (value: number | null | undefined): string => milliseconds(value === null || value === undefined ? value : value / 1e3);
 const difference = signed(us);
 
-/** What the dearest switch costs, in a sentence. */
+/** Says which switch costs most. */
 function dearest(first: LedgerDocument["costs"][number] | undefined): string {
   if (first === undefined || first.cost_us === null) return "No switch has a known cost.";
   const certainty = first.cost_us_interval === null ? "without an interval" : "with its 95 % interval";
@@ -27,7 +27,7 @@ function interaction(one: LedgerDocument["interactions"][number]): string {
     + `${within === null ? "" : ` (${interval(within, us)})`} ${extra > 0 ? "on top of" : "less than"} the sum of both.`;
 }
 
-/** What is to be known of the costs, in the words of the text report. */
+/** Notes on the costs, worded as in the text report. */
 function remarks(one: LedgerDocument): string[] {
   return [
     ...one.interactions.map(interaction),

@@ -1,4 +1,4 @@
-// The same tiers with other numbers of machines.
+// The same tiers with different numbers of machines.
 
 import { figure } from "../charts/figure";
 import { lineChart } from "../charts/line";
@@ -29,7 +29,7 @@ function scaling(one: TierScalingDocument, index: number): HTMLElement {
 
 type Row = TiersDocument["rows"][number];
 
-/** How well each tier of a run scaled, with its name where there are several such tiers. Where both throughputs are lower bounds, their ratio is none. */
+/** Says how well each tier of a run scaled, with its name if `several` tiers did. The ratio of two lower bounds is not a bound. */
 function scaled(row: Row, several: boolean): string {
   const sign = (from: boolean): string => (row.lower_bound === from ? "" : from ? "≤ " : "≥ ");
   return row.efficiencies.map((one) => `${several ? `${one.tier} ` : ""}${sign(one.from_lower_bound)}${share(one.efficiency)}`).join(", ");

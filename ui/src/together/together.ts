@@ -1,4 +1,4 @@
-// What several runs, or tables, say together.
+// The result of several runs, or of tables.
 
 import type { PageDocument } from "../document";
 import { fold, foreign, h } from "../dom";
@@ -11,7 +11,7 @@ import { fleet, machines } from "./machines";
 import { switches } from "./switches";
 import { tiers } from "./tiers";
 
-/** The part above the runs; null on a page of runs alone. */
+/** Returns the part above the runs; null on a page of runs alone. */
 export function together(page: PageDocument): HTMLElement | null {
   const said = page.together;
   if (said === null) return null;

@@ -1,16 +1,15 @@
-//! Whether it matters what ran before.
+//! Tests whether a load depends on the load before it.
 //!
 //! A round gives d = ln(B/A). Let each load of side s leave c_s behind for the next one, and the second of a round differ from
-//! the first by p. Then d is the true difference plus ±p by the order, and plus c_A − c_B if the round's first side is not that
-//! of the load before it: in A | A B both sides come after A, in B | A B each comes after the other. So the rounds that began with
-//! the other side, against those that began with the same, show what is carried over; those in order A B against B A show the
-//! order.
+//! the first by p. Then d is the true difference, plus ±p by the order, plus c_A − c_B if the round's first side differs from
+//! the side loaded before it: in A | A B both sides come after A, in B | A B each comes after the other. So comparing rounds
+//! that switched sides with rounds that did not shows the carry-over, and comparing rounds A B with rounds B A shows the order.
 
 use plimsoll_stats::shift;
 
 use crate::Estimate;
 
-/// Each of both tests is wrong in this share of comparisons in which nothing matters.
+/// The error of each of the two tests: the share of comparisons without the effect in which it is found.
 const ALPHA: f64 = 0.01;
 
 /// The main figure in one round.
@@ -20,37 +19,37 @@ pub struct RoundRatio {
     pub round: u32,
     /// B over A.
     pub ratio: f64,
-    /// A was loaded before B.
+    /// True if A was loaded before B.
     pub a_first: bool,
-    /// The side that was loaded first is not that of the load before; `None` if there was none.
+    /// True if the first side differs from the side loaded before the round; `None` for the first round.
     pub switched: Option<bool>,
 }
 
-/// What of the order of loads was tested.
+/// The effects of the order of loads that are tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EffectKind {
-    /// A load differs by whether it is the first or the second of its round.
+    /// A load depends on whether it is the first or the second of its round.
     Order,
-    /// A load differs by which side was loaded before it.
+    /// A load depends on which side was loaded before it.
     CarryOver,
 }
 
-/// Something other than the side that changes what is measured.
+/// An influence on the figures other than the side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
     pub kind: EffectKind,
-    /// How much ln(B/A) of the main figure differs by it, with the 99 % interval.
+    /// The change of ln(B/A) of the main figure, with the 99 % interval.
     pub size: Estimate,
 }
 
 impl Effect {
-    /// True if it is there beyond chance.
+    /// True if the interval excludes 0.
     pub fn is_sure(&self) -> bool {
         self.size.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0)
     }
 
-    /// By how much the ratio of the comparison may be off because of it: a balanced order takes out its mean, half of a
-    /// carry-over stays.
+    /// The possible error of the compared ratio because of this effect: a balanced order cancels its mean, and half of a carry-over
+    /// remains.
     pub fn bias(&self) -> f64 {
         match self.kind {
             EffectKind::Order => 0.0,
@@ -59,7 +58,7 @@ impl Effect {
     }
 }
 
-/// Both effects, as far as there are rounds enough to test them.
+/// Tests both effects; an effect with too few rounds for a test is left out.
 pub(super) fn effects(ratios: &[RoundRatio]) -> Vec<Effect> {
     let logs = |keep: &dyn Fn(&RoundRatio) -> bool| -> Vec<f64> {
         ratios.iter().filter(|one| keep(one)).map(|one| one.ratio.ln()).collect()

@@ -2,27 +2,27 @@
 
 use super::load::{AbLoad, LoadKind};
 
-/// Which way a figure is better.
+/// The direction in which a figure is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     Higher,
     Lower,
 }
 
-/// A figure of a load.
+/// A figure of a load that is compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AbFigure {
     /// Requests per second.
     Throughput,
-    /// The highest rate of arrivals within the conditions, requests per second: the middle of the two rates between which it lies.
+    /// The highest arrival rate within the conditions, requests per second: the geometric mean of the highest held and the lowest broken.
     MaxRate,
-    /// CPU time of the service for one request, in seconds.
+    /// CPU time of the service per request, in seconds.
     Cpu,
     /// This quantile of latency, in nanoseconds.
     Latency(f64),
 }
 
-/// The quantiles of latency that are judged; those of which too little is known are left out.
+/// The quantiles of latency that are judged; a quantile with too few requests is left out.
 const QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 impl AbFigure {
@@ -41,7 +41,7 @@ impl AbFigure {
         }
     }
 
-    /// Which way it is better.
+    /// The direction in which it is better.
     pub fn better(self) -> Better {
         match self {
             Self::Throughput | Self::MaxRate => Better::Higher,
@@ -49,7 +49,7 @@ impl AbFigure {
         }
     }
 
-    /// Its value in one load; `None` where it is not known, and of a quantile, which may take several loads to know.
+    /// The value in one load; `None` where it is unknown, and for quantiles, which may need several loads.
     pub(super) fn value(self, load: &AbLoad) -> Option<f64> {
         match self {
             Self::Throughput => Some(load.throughput_per_sec),

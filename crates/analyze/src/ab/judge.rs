@@ -1,4 +1,4 @@
-//! From loads to what is known of B against A.
+//! Computes the comparison of B with A from the loads.
 
 use std::iter;
 
@@ -14,38 +14,38 @@ use super::quantiles::pairs;
 use super::verdict::{AbVerdict, margin};
 use crate::{Estimate, Margin};
 
-/// How much less of B than of A may succeed, as a share of all requests.
+/// How much lower B's success ratio may be than A's.
 pub const SUCCESS_MARGIN: f64 = 0.001;
 
-/// A side of which no rate holds counts with this part of the rate of the other.
+/// A side without a holding rate is counted with this fraction of the other side's rate.
 const NO_RATE: f64 = 1e-3;
 
-/// What a comparison is asked for.
+/// The limits of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AbRule {
-    /// How much worse than A B may be, such as 0.05.
+    /// How much worse than A B may be, a ratio such as 0.05.
     pub margin: f64,
-    /// The half width of the interval of the main ratio at which it is narrow enough, such as 0.01.
+    /// The half width of the main ratio's interval that is narrow enough, such as 0.01.
     pub precision: f64,
     /// The longest time of all rounds, in seconds.
     pub budget_sec: f64,
-    /// The most rounds, if they are counted.
+    /// The most rounds; `None` if only time is limited.
     pub rounds_max: Option<u32>,
 }
 
-/// One figure of both sides.
+/// One figure, compared between both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComparedFigure {
     pub figure: AbFigure,
-    /// The medians over the rounds in which both are known; 0 for a highest rate if it is known that none holds.
+    /// Median of A over the rounds in which both sides are known; a highest rate is 0 if no rate can hold.
     pub a: f64,
     pub b: f64,
-    /// B over A, with the interval that holds for all figures together.
+    /// B over A, with an interval that is simultaneous over all figures.
     pub ratio: Estimate,
     pub verdict: AbVerdict,
-    /// Rounds, or groups of them, that it was known in.
+    /// The rounds, or groups of merged rounds, in which it is known.
     pub count: usize,
-    /// The ratio itself changed during the comparison.
+    /// True if the ratio itself changed during the comparison.
     pub moved: bool,
 }
 
@@ -54,25 +54,25 @@ pub struct ComparedFigure {
 pub struct SideSummary {
     pub side: AbSide,
     pub loads: u32,
-    /// Loads that say nothing of it: lost, silent, or with too many failures.
+    /// Loads that are not used: lost, silent, or with too many failures.
     pub unusable: u32,
-    /// Loads that the generator limited; of a search, its ladder.
+    /// Loads that the generator limited; for a search, its ladder.
     pub limited: u32,
-    /// Searches that found a rate that holds and none that breaks.
+    /// Searches in which a rate held and none broke.
     pub open_ended: u32,
     /// Searches whose ends are further apart than twice their tolerance.
     pub wide: u32,
-    /// Searches that found that no rate holds.
+    /// Searches in which no rate can hold.
     pub without_rate: u32,
-    /// Searches after which it is not known whether any rate holds: their rounds lack the main figure.
+    /// Searches that do not show whether any rate holds: their rounds lack the main figure.
     pub undecided: u32,
-    /// Requests that succeeded over all that ended, with the 95 % interval; `None` if none ended.
+    /// Success ratio of all requests that ended, with the 95 % interval; `None` if none ended.
     pub success: Option<Estimate>,
 }
 
 impl SideSummary {
-    /// True if most of its loads show less than the service may do by this figure. What the generator did to the ladder of a search
-    /// does not make the rate at which the service broke a bound.
+    /// True if in most loads this figure is a lower bound. For the highest rate only open-ended searches count: a generator that limits
+    /// the ladder does not affect the rate at which the service broke.
     pub fn is_lower_bound(&self, figure: AbFigure) -> bool {
         let bounded = match figure {
             AbFigure::Throughput | AbFigure::Latency(_) => self.limited,
@@ -83,31 +83,31 @@ impl SideSummary {
     }
 }
 
-/// What is known of B against A.
+/// The result of comparing B with A.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AbFindings {
     pub rule: AbRule,
     pub kind: LoadKind,
-    /// Connections, and the rate of an open loop, if all loads had the same.
+    /// The connections, if all loads had the same number.
     pub connections: Option<u32>,
     pub rate_per_sec: Option<f64>,
     /// A and B.
     pub sides: [SideSummary; 2],
     /// Rounds in which both sides were measured.
     pub rounds: u32,
-    /// From the begin of the first load to the end of the last, in seconds.
+    /// Time from the begin of the first load to the end of the last, in seconds.
     pub elapsed_sec: f64,
     /// The figures that are known, the main one first.
     pub figures: Vec<ComparedFigure>,
-    /// The main figure, round by round.
+    /// The main figure in each round.
     pub ratios: Vec<RoundRatio>,
-    /// Whether the order of loads matters, as far as it was tested.
+    /// The effects of the order of loads that could be tested.
     pub effects: Vec<Effect>,
-    /// Less of B succeeds than of A, by more than [`SUCCESS_MARGIN`] for sure.
+    /// True if B's success ratio is lower than A's by more than [`SUCCESS_MARGIN`], with the whole interval.
     pub fails_more: bool,
-    /// Whether B fails more, or is worse than the margin allows.
+    /// `Beyond` if B fails more, or is worse than the margin allows.
     pub gate: Margin,
-    /// The rounds ended with a look, and the main interval is narrow enough.
+    /// True if the rounds ended with a planned interim analysis, and the main interval is narrow enough.
     pub enough: bool,
 }
 
@@ -123,12 +123,12 @@ impl AbFindings {
     }
 }
 
-/// Whether A and B may do better by this figure than was measured.
+/// Whether this figure is a lower bound for A and for B.
 fn bounds(sides: &[SideSummary; 2], figure: AbFigure) -> [bool; 2] {
     sides.each_ref().map(|side| side.is_lower_bound(figure))
 }
 
-/// Compares the sides of loads in the order in which they were made.
+/// Compares the two sides. `loads` are in the order in which they were made.
 ///
 /// # Errors
 /// When a histogram cannot be read.
@@ -173,8 +173,8 @@ fn shared<T: PartialEq>(loads: &[AbLoad], value: impl Fn(&AbLoad) -> T) -> Optio
     loads.iter().all(|load| value(load) == first).then_some(first)
 }
 
-/// When each load had ended, in seconds since the first began: the times of the loads and those between them. A clock that was set
-/// back between two loads, or ahead by more than the budget, adds nothing.
+/// The end of each load, in seconds since the first began: the sum of the loads and of the pauses between them. A pause counts 0 if the
+/// clock was set back in it, or ahead by more than the budget.
 fn ends_sec(loads: &[AbLoad], rule: AbRule) -> Vec<f64> {
     let budget_ms = (1e3 * rule.budget_sec) as u64;
     let between = |pair: &[AbLoad]| {
@@ -188,7 +188,7 @@ fn ends_sec(loads: &[AbLoad], rule: AbRule) -> Vec<f64> {
     iter::once(0).chain(loads.windows(2).map(between)).zip(loads).scan(0, ended).collect()
 }
 
-/// The part of the budget, of time or of rounds, that had passed at the end of each round.
+/// The fraction of the budget, of time or of rounds, that had passed at the end of each round.
 fn elapsed(rounds: &[(&AbLoad, &AbLoad)], loads: &[AbLoad], ends_sec: &[f64], rule: AbRule) -> Vec<f64> {
     let part = |(a, _): &(&AbLoad, &AbLoad)| {
         let last = loads.iter().zip(ends_sec).rfind(|(load, _)| load.round == a.round);
@@ -199,10 +199,10 @@ fn elapsed(rounds: &[(&AbLoad, &AbLoad)], loads: &[AbLoad], ends_sec: &[f64], ru
     rounds.iter().map(part).collect()
 }
 
-/// A figure in each round in which both sides have it.
+/// The values of a figure in each round in which both sides have it.
 struct Series {
     figure: AbFigure,
-    /// The place of the round, and the values of A and B.
+    /// The index of the round, and the values of A and B.
     values: Vec<(usize, f64, f64)>,
 }
 
@@ -222,13 +222,13 @@ impl Series {
         Ok(Self { figure, values })
     }
 
-    /// Rounds in which both sides have a value above 0; of the highest rate, at least one.
+    /// Rounds in which both sides have a value above 0; for the highest rate, at least one side.
     fn usable(&self) -> impl Iterator<Item = &(usize, f64, f64)> {
         let is_rate = self.figure == AbFigure::MaxRate;
         self.values.iter().filter(move |(_, a, b)| a.max(*b) > 0.0 && (is_rate || a.min(*b) > 0.0))
     }
 
-    /// The rounds that it took until the last difference: a percentile may need several for one.
+    /// The number of rounds up to the last difference: a percentile may need several rounds for one.
     fn taken(&self) -> usize {
         self.usable().last().map_or(0, |(round, ..)| round + 1)
     }
@@ -269,7 +269,7 @@ impl Series {
     }
 }
 
-/// B over A, of which at most one is 0.
+/// B over A. At most one of them is 0.
 fn ratio(a: f64, b: f64) -> f64 {
     if b <= 0.0 {
         NO_RATE
@@ -298,8 +298,8 @@ fn side_summary(side: AbSide, loads: &[AbLoad]) -> SideSummary {
     }
 }
 
-/// Success over all loads. Failures come together: where it differs between loads by more than chance, the requests count for as
-/// many fewer, as in quasi-likelihood.
+/// The success ratio over all loads. Failures cluster: where the ratio varies between loads by more than chance, the number of requests
+/// is divided by the dispersion, as in quasi-likelihood.
 fn success(loads: &[&AbLoad]) -> Option<Estimate> {
     let sum = |of: fn(&AbLoad) -> u64| loads.iter().map(|load| of(load)).sum::<u64>();
     let (succeeded, ended) = (sum(|load| load.succeeded), sum(|load| load.ended));
@@ -310,8 +310,8 @@ fn success(loads: &[&AbLoad]) -> Option<Estimate> {
     Some(Estimate { value: ratio, interval: Some((interval.0.min(ratio), interval.1.max(ratio))) })
 }
 
-/// B is worse if it fails more, or one of its figures is worse by more than the margin for sure. It is not if the main figure is not
-/// for sure: others, such as a high percentile, may stay open.
+/// B is worse if it fails more, or if any figure is worse by more than the margin with its whole interval. Otherwise the main figure
+/// decides: others, such as a high percentile, may stay undecided.
 fn gate(findings: &AbFindings) -> Margin {
     let is_beyond = |known: &ComparedFigure| findings.gate_of(known) == Margin::Beyond;
     if findings.fails_more || findings.figures.iter().any(is_beyond) {
@@ -320,8 +320,8 @@ fn gate(findings: &AbFindings) -> Margin {
     findings.main().map_or(Margin::Unknown, |main| findings.gate_of(main))
 }
 
-/// Whether less of B succeeds, by more than [`SUCCESS_MARGIN`] for sure. Of a search this says nothing: each tries rates at which
-/// requests fail.
+/// True if B's success ratio is lower by more than [`SUCCESS_MARGIN`] with the whole interval. Never for a search, which also tries
+/// rates at which requests fail.
 fn fails_more(kind: LoadKind, [a, b]: &[SideSummary; 2]) -> bool {
     let Some((a, b)) = a.success.zip(b.success) else { return false };
     kind != LoadKind::Search && difference_upper(b, a) < -SUCCESS_MARGIN

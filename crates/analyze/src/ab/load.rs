@@ -1,4 +1,4 @@
-//! One load of one side, as far as a comparison needs it.
+//! One load of one side, reduced to the figures that a comparison needs.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::hosts::usage::served_cores;
 use crate::load::summary::latencies;
 use crate::{Findings, MIN_SUCCESS_RATIO, SearchEnd, StepSummary, chosen_step};
 
-/// The ends of a search that differ by more than so many times its tolerance are wide.
+/// A search is wide if the ratio of its ends is above 1 plus this many times its tolerance.
 const WIDE: f64 = 2.0;
 
 /// A service that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AbSide {
-    /// What the other is compared with.
+    /// The reference.
     A,
     B,
 }
@@ -27,7 +27,7 @@ impl AbSide {
     /// A, then B.
     pub const BOTH: [Self; 2] = [Self::A, Self::B];
 
-    /// Its letter.
+    /// The letter of the side.
     pub fn name(self) -> &'static str {
         match self {
             Self::A => "A",
@@ -36,14 +36,14 @@ impl AbSide {
     }
 }
 
-/// What kind of load a comparison makes, which says what its main figure is.
+/// The kind of load that a comparison makes; it determines the main figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoadKind {
-    /// A number of connections: throughput.
+    /// A number of connections; the main figure is throughput.
     Closed,
-    /// A rate: p99.
+    /// A rate; the main figure is p99.
     Open,
-    /// A search for the highest rate within conditions: that rate.
+    /// A search for the highest rate within the conditions; the main figure is that rate.
     Search,
 }
 
@@ -58,26 +58,26 @@ impl LoadKind {
     }
 }
 
-/// How far apart the highest rate of a search that held and the lowest that did not are.
+/// The distance between the highest rate that held and the lowest that broke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchGap {
     Narrow,
-    /// By more than twice the tolerance of the search.
+    /// More than twice the tolerance of the search.
     Wide,
-    /// No rate broke: more may hold.
+    /// No rate broke, so that a higher one may hold.
     Open,
 }
 
-/// Why a load says nothing of its service.
+/// Why a load is not used in the comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Unusable {
-    /// It was ended early: by the user, by a lost generator, or because plimsoll itself was killed.
+    /// It ended early: by the user, by a lost generator, or because plimsoll was killed.
     Cut,
     /// The service stopped answering.
     Lost,
     /// Nothing was answered.
     Silent,
-    /// Too many requests failed; the ratio of those that succeeded.
+    /// Too many requests failed; the success ratio.
     Failing(f64),
 }
 
@@ -88,33 +88,33 @@ pub struct AbLoad {
     /// The round it belongs to, from 1.
     pub round: u32,
     pub kind: LoadKind,
-    /// In milliseconds since 1970-01-01 UTC, as the end.
+    /// Milliseconds since 1970-01-01 UTC, like `ended_unix_ms`.
     pub began_unix_ms: u64,
     pub ended_unix_ms: u64,
-    /// Connections of a closed loop, or those that an open loop began with.
+    /// Connections of a closed loop, or the initial ones of an open loop.
     pub connections: u32,
     /// The offered rate of an open loop, requests per second.
     pub rate_per_sec: Option<f64>,
     pub throughput_per_sec: f64,
-    /// Of a search, the geometric middle of the highest rate that held and the lowest that did not, or the former where none broke: 0
-    /// if it is known that none holds, `None` if that is open.
+    /// For a search, the geometric mean of the highest rate that held and the lowest that broke; the highest that held if none broke. 0
+    /// if no rate can hold, `None` if that is undecided.
     pub max_rate_per_sec: Option<f64>,
-    /// How far apart those two rates are; `None` where no rate is known to hold.
+    /// The distance between those two rates; `None` where no rate is known to hold.
     pub gap: Option<SearchGap>,
-    /// CPU time of the service for one request, in seconds; `None` where its processes were not sampled.
+    /// CPU time of the service per request, in seconds; `None` where its processes were not sampled.
     pub cpu_sec: Option<f64>,
     pub succeeded: u64,
     /// Requests that ended.
     pub ended: u64,
-    /// The generator was the limit: throughput and latency may be better than this says.
+    /// True if the generator was the limit: throughput and latency may be better than measured.
     pub lower_bound: bool,
     pub unusable: Option<Unusable>,
-    /// Latencies in nanoseconds; empty of a search.
+    /// Latencies in nanoseconds; empty for a search.
     pub latency: EncodedHistogram,
 }
 
 impl AbLoad {
-    /// The load that a run was.
+    /// Extracts a load from a run.
     ///
     /// # Errors
     /// When a histogram of the run cannot be read.
@@ -127,7 +127,7 @@ impl AbLoad {
         let step = decisive.map(|(_, step)| step);
         let max_rate_per_sec = max_rate(kind, findings);
         let unusable = unusable(run, kind, step);
-        // What a search found stands although the ladder failed, but no other figure is that of a service that works.
+        // The result of a search holds although its ladder failed; other figures are not used, since the service did not work.
         let is_failing = max_rate_per_sec.is_some() && matches!(unusable, Some(Unusable::Failing(_)));
         let figures = decisive.filter(|_| !is_failing);
         let ended_ns = run.drained_ns();
@@ -156,13 +156,13 @@ impl AbLoad {
     }
 }
 
-/// The best step within the conditions and its position: one that serves more, but refuses most of it, is not what is compared.
+/// The best step within the conditions, with its position. A step with more throughput that refuses most requests is not compared.
 fn best_within(findings: &Findings) -> Option<(usize, &StepSummary)> {
     let chosen = chosen_step(findings)?.index;
     findings.steps.iter().enumerate().find(|(_, step)| step.index == chosen)
 }
 
-/// The rate that a search came to; 0 if low rates broke the conditions, too, or none was tried as none can hold.
+/// The rate that a search found; 0 if low rates broke the conditions too, or none was tried because none can hold.
 fn max_rate(kind: LoadKind, findings: &Findings) -> Option<f64> {
     match &findings.search {
         _ if kind != LoadKind::Search => None,
@@ -188,8 +188,7 @@ fn gap(findings: &Findings) -> Option<SearchGap> {
     })
 }
 
-/// True for a load that did not run to its end. The ladder of a search may be cut by its share of the time, and says all the same
-/// what it says.
+/// True for a load that did not run to its end. The ladder of a search may be cut by its time budget; its figures stay valid.
 fn is_cut(run: &Run, kind: LoadKind, step: Option<&StepSummary>) -> bool {
     let is_interrupted = || run.events.iter().any(|event| event.kind == EventKind::Interrupted);
     let is_step_cut = || kind != LoadKind::Search && step.is_some_and(|step| step.end == StepEnd::Cut);
@@ -230,7 +229,7 @@ fn latency(run: &Run, plan: &Plan, index: u32) -> Result<EncodedHistogram, Analy
     Ok(EncodedHistogram::encode(&merged))
 }
 
-/// The rounds in which both sides were measured, in order.
+/// The rounds in which both sides have a usable load, in order.
 pub(super) fn rounds(loads: &[AbLoad]) -> Vec<(&AbLoad, &AbLoad)> {
     let mut by_round: BTreeMap<u32, [Option<&AbLoad>; 2]> = BTreeMap::new();
     for load in loads.iter().filter(|load| load.unusable.is_none()) {

@@ -1,4 +1,4 @@
-//! Quantiles of latency of both sides, round by round, and their differences.
+//! Quantiles of latency of both sides in each round, and their differences.
 
 use plimsoll_record::{CorruptHistogram, Histogram, latency_histogram};
 use plimsoll_stats::quantile::min_samples;
@@ -12,13 +12,13 @@ use crate::load::percentile::percentile;
 const DRAWN: [f64; 16] =
     [5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.5, 99.8, 99.9];
 
-/// The error of each interval of a difference that is drawn, taken by itself.
+/// The error of each drawn interval by itself.
 const ALPHA: f64 = 0.05;
 
-/// A quantile of both sides.
+/// A quantile of latency of both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QuantileDifference {
-    /// In per cent.
+    /// From 0 to 100.
     pub percentile: f64,
     /// The median over rounds, in nanoseconds.
     pub a_ns: f64,
@@ -27,16 +27,16 @@ pub struct QuantileDifference {
     pub difference_ns: Estimate,
 }
 
-/// Two values of a quantile that were measured at about the same time.
+/// A quantile of both sides, from the same rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct QuantilePair {
-    /// The round with whose end they were known, from 0.
+    /// The last of the rounds that it was computed from, from 0.
     pub(super) round: usize,
     pub(super) a_ns: f64,
     pub(super) b_ns: f64,
 }
 
-/// Collects a quantile. Rounds with too few requests to know it are merged with those after them until they are enough.
+/// Computes a quantile. Rounds with too few requests for it are merged with the next ones until there are enough.
 struct Collector {
     p: f64,
     a: Histogram,
@@ -65,7 +65,7 @@ impl Collector {
     }
 }
 
-/// A quantile in all rounds in which it is known.
+/// Returns a quantile of both sides for each round, or group of merged rounds, in which it is known.
 pub(super) fn pairs(rounds: &[(&AbLoad, &AbLoad)], p: f64) -> Result<Vec<QuantilePair>, CorruptHistogram> {
     let mut collector = Collector::new(p);
     for (round, loads) in rounds.iter().enumerate() {
@@ -74,7 +74,7 @@ pub(super) fn pairs(rounds: &[(&AbLoad, &AbLoad)], p: f64) -> Result<Vec<Quantil
     Ok(collector.pairs)
 }
 
-/// How the quantiles of latency differ, over all of the distribution. Quantiles that too few rounds know are left out.
+/// The differences of latency quantiles over the whole distribution. Quantiles known in too few rounds are left out.
 ///
 /// # Errors
 /// When a histogram cannot be read.

@@ -1,36 +1,36 @@
-//! What the interval of a ratio says.
+//! Verdicts on the interval of a ratio.
 
 use crate::Estimate;
 
 use super::figure::Better;
 use crate::Margin;
 
-/// What is known of a figure of B against that of A.
+/// The verdict on one figure of B compared with A.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AbVerdict {
-    /// B is better for sure: the interval excludes 1, or the test of all figures together does.
+    /// B is better: the interval excludes 1, or the test over all figures does.
     Better,
-    /// B is worse for sure.
+    /// B is worse, with the same certainty.
     Worse,
-    /// Neither is, and the interval is narrow enough: they differ by no more than this, as a ratio above 0.
+    /// No difference was found and the interval is narrow enough: the ratio differs from 1 by no more than `within`.
     Same { within: f64 },
-    /// The interval is too wide to say.
+    /// The interval is too wide for a verdict.
     Open { more: MoreRounds },
-    /// A side is a lower bound, or both are, so that the interval does not say.
+    /// One or both sides are lower bounds, so that the interval allows no verdict.
     Bounded,
 }
 
-/// How many rounds more would make an interval narrow enough.
+/// How many more rounds would make an interval narrow enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MoreRounds {
     About(u32),
-    /// So few rounds do not show how much they vary.
+    /// There are too few rounds to estimate the variation.
     Unknown,
 }
 
 impl AbVerdict {
-    /// The verdict on a ratio B/A after so many rounds, with those that were merged or lacked it, of which it is known, or not,
-    /// that it is not 1. A side that is a lower bound may be better than was measured; more rounds do not help where both are.
+    /// Judges a ratio B/A. `differs` is true if the test found a difference; `rounds` includes rounds that were merged or lacked the
+    /// figure. A side that is a lower bound may be better than was measured; more rounds do not help where both are.
     pub(super) fn new(
         ratio: Estimate,
         differs: bool,
@@ -42,7 +42,7 @@ impl AbVerdict {
         if bounds == [true; 2] {
             return Self::Bounded;
         }
-        // The test finds a difference in fewer rounds than an interval takes.
+        // The test finds a difference with fewer rounds than an interval needs.
         if differs {
             let is_better = (ratio.value > 1.0) == (better == Better::Higher);
             return match (is_better, bounds) {
@@ -57,16 +57,16 @@ impl AbVerdict {
             let within = (1.0 - low).max(high - 1.0);
             return if bounds == [false; 2] { Self::Same { within } } else { Self::Bounded };
         }
-        // An interval narrows with the root of the number of rounds.
+        // The width of an interval falls with the square root of the number of rounds.
         let more = rounds as f64 * ((half / precision).powi(2) - 1.0);
         Self::Open { more: MoreRounds::About(more.ceil().clamp(1.0, 1e6) as u32) }
     }
 }
 
-/// How far a ratio of B to A may be from 1 and not be worse than the margin, and whether it is known to be.
+/// Judges whether B is worse than A by more than `margin`, with the whole interval of the ratio B/A.
 ///
-/// A side that is a lower bound may do better than was measured: the ratio of a rate is too low where that is B, and too high where
-/// it is A.
+/// A side that is a lower bound may be better than was measured: the ratio of a rate is too low where that side is B, and too high
+/// where it is A.
 pub(super) fn margin(ratio: Estimate, better: Better, margin: f64, bounds: [bool; 2]) -> Margin {
     let Some((low, high)) = ratio.interval else { return Margin::Unknown };
     let (is_beyond, is_within) = match better {

@@ -1,24 +1,24 @@
-//! Which combinations of switches to measure.
+//! Which combinations of switches are measured.
 
 use super::trial::Cell;
 
-/// Up to so many switches all combinations are measured: sixteen. Beyond that they would take too long.
+/// Up to this many switches all combinations are measured, at most sixteen. More would take too long.
 const MAX_FULL_DESIGN: usize = 4;
 
 /// How combinations are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Design {
-    /// All 2^k of them: every cost is known with every setting of the others, and so is every interaction.
+    /// All 2^k combinations: shows every cost at every setting of the other switches, and every interaction.
     Full,
-    /// Nothing on; each by itself; everything on; each taken out of that: 2k + 2. What a switch costs by itself and on top of
-    /// all others is known, and so whether it interacts, but not with which.
+    /// 2k + 2 combinations: all off; each switch alone on; all on; each switch alone off. Shows the cost of a switch alone and on top
+    /// of all others, and so whether it interacts, but not with which.
     OneAtATime,
-    /// Others, chosen elsewhere.
+    /// Other combinations, given by the data.
     Given,
 }
 
 impl Design {
-    /// The design for so many switches.
+    /// The design for this many switches.
     pub fn for_switches(switches: usize) -> Self {
         if switches <= MAX_FULL_DESIGN { Self::Full } else { Self::OneAtATime }
     }
@@ -45,7 +45,7 @@ pub fn settings_of(design: Design, switches: usize) -> Vec<Vec<bool>> {
             let uniform = [false, true].map(|all| vec![all; switches]);
             let singles = (0..switches).flat_map(|one| [but(false, one), but(true, one)]);
             let mut all: Vec<Vec<bool>> = uniform.into_iter().chain(singles).collect();
-            // Of one or two switches some of these are the same.
+            // With one or two switches some of these are equal.
             all.sort();
             all.dedup();
             all
@@ -53,7 +53,7 @@ pub fn settings_of(design: Design, switches: usize) -> Vec<Vec<bool>> {
     }
 }
 
-/// The design that these combinations are of.
+/// Recognises the design of these combinations.
 pub(super) fn recognised(cells: &[Cell], switches: usize) -> Design {
     let is = |design: Design| {
         let settings = settings_of(design, switches);

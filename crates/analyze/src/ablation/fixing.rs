@@ -1,21 +1,21 @@
-//! In which order to fix what costs.
+//! The order in which to fix what costs.
 
 use super::trial::{Cell, SwitchCost, with};
 use crate::Estimate;
 
-/// One switch off.
+/// One switch that is turned off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixStep {
     pub name: String,
-    /// Seconds per request then.
+    /// Seconds per request after it.
     pub time_sec: f64,
-    /// True if that combination was measured; else it is the time before less the switch's mean cost.
+    /// True if that combination was measured; else the time is the previous one minus the switch's mean cost.
     pub measured: bool,
-    /// The switches that could as well be fixed in its place: noise alone may make the difference.
+    /// Switches that could be turned off instead: noise alone may explain the difference.
     pub ties: Vec<String>,
 }
 
-/// What a request takes with one more switch off.
+/// The time per request with one more switch off.
 #[derive(Debug, Clone, Copy)]
 struct After {
     time_sec: Estimate,
@@ -23,7 +23,7 @@ struct After {
 }
 
 impl After {
-    /// True if the two differ by less than both half intervals together, as independent errors add up.
+    /// True if the two differ by no more than their combined half widths, which add up as squares.
     fn is_tied(self, other: Self) -> bool {
         let apart = (self.time_sec.value / other.time_sec.value).ln().abs();
         let halves = self.time_sec.relative_half().zip(other.time_sec.relative_half());
@@ -31,7 +31,7 @@ impl After {
     }
 }
 
-/// From the combination with most switches on: always the switch next that saves most, as it was measured there, else by its
+/// Starts from the combination with most switches on and turns off the switch that saves most, measured in that combination or else by its
 /// mean cost. Switches that save time stay on, and so do those that save none in the combination that is left.
 pub(super) fn order(cells: &[Cell], costs: &[SwitchCost], names: &[String]) -> Vec<FixStep> {
     let on = |cell: &&Cell| cell.settings.iter().filter(|on| **on).count();
@@ -54,8 +54,8 @@ pub(super) fn order(cells: &[Cell], costs: &[SwitchCost], names: &[String]) -> V
         let best = (0..options.len()).min_by(|a, b| time_of(a).total_cmp(&time_of(b)));
         let Some(best) = best else { break };
         let (cost, next) = options.remove(best);
-        // Costs that do not add up cannot be taken off for ever. A switch that costs something next to others may save time without
-        // them.
+        // Costs that do not add up could exceed the whole time. And a switch that costs something in combination with others may save time
+        // without them.
         if next.time_sec.value <= 0.0 || (next.measured && next.time_sec.value >= time_sec) {
             break;
         }

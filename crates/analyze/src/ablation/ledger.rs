@@ -1,4 +1,4 @@
-//! The ledger: what each switch costs, which of them interact, and what a later state of the code changed.
+//! The ledger: what each switch costs, which switches interact, and what a later state of the code changed.
 
 use plimsoll_stats::t_quantile;
 
@@ -8,40 +8,39 @@ use super::noise::{NoNoise, Noise};
 use super::trial::{Cell, Context, SwitchCost, Trials, with};
 use crate::Estimate;
 
-/// Two switches that together cost something else than one by one.
+/// Two switches whose cost together is not the sum of their costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interaction {
     pub switch: String,
-    /// The other; `None` for all others together.
+    /// The other switch; `None` for all others together.
     pub with: Option<String>,
-    /// What comes on top of the sum of both, seconds per request; negative where they share work.
+    /// The cost beyond the sum of both, seconds per request; negative where they share work.
     pub extra_sec: Estimate,
 }
 
 /// The ledger of switches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ledger {
-    /// Which state of the code it is of.
+    /// The state of the code.
     pub group: Option<String>,
     /// All switches, in the order of settings.
     pub switches: Vec<String>,
     pub design: Design,
     /// The switches, the dearest first.
     pub costs: Vec<SwitchCost>,
-    /// Switches of which no two combinations differ in them alone, so that their cost is unknown.
+    /// Switches of unknown cost: no two combinations differ in them alone.
     pub untold: Vec<String>,
     /// The interactions whose interval excludes zero, the largest first.
     pub interactions: Vec<Interaction>,
-    /// The order in which to switch off what costs, from everything on.
+    /// The order in which to turn switches off, starting with all on.
     pub order: Vec<FixStep>,
     pub cells: Vec<Cell>,
-    /// Runs in which the load generator was the limit: their combinations take less than stated.
+    /// The number of runs limited by the load generator: their combinations take less time than stated.
     pub at_most: u32,
     pub per_request: Vec<String>,
-    /// One standard deviation of a run as a part of its time, and the degrees of freedom it is known with; `None` where
-    /// repeats do not show it.
+    /// The coefficient of variation of a run's time, and its degrees of freedom; `None` where repeated runs do not show it.
     pub noise: Option<(f64, f64)>,
-    /// Why repeats do not show it.
+    /// Why repeated runs do not show it.
     pub no_noise: Option<NoNoise>,
 }
 
@@ -62,7 +61,7 @@ impl Ledger {
     }
 }
 
-/// What contrasts are made of.
+/// The data for contrasts between combinations.
 #[derive(Debug, Clone, Copy)]
 struct Contrast<'a> {
     cells: &'a [Cell],
@@ -70,8 +69,8 @@ struct Contrast<'a> {
 }
 
 impl Contrast<'_> {
-    /// Σ w·y over combinations, and its 95 % interval: each y is known to within a part of itself that is the same for all,
-    /// so that the variance is cv²·Σ w²y²/r with r runs of each, times Student's t of the degrees of cv.
+    /// Σ w·y over combinations, with its 95 % interval. All y have the same coefficient of variation cv, so that the variance is
+    /// cv²·Σ w²y²/r with r runs of each; the half width uses Student's t with the degrees of freedom of cv.
     fn sum(&self, terms: &[(&Cell, f64)]) -> Estimate {
         let value = terms.iter().map(|(cell, weight)| weight * cell.time_sec.value).sum();
         let interval = self.noise.known().map(|(cv, degrees)| {
@@ -85,7 +84,7 @@ impl Contrast<'_> {
     }
 }
 
-/// The same sums of the other figures; `None` where one of them was not seen.
+/// The same sums of the other figures; `None` where one of them is not known.
 fn per_request(terms: &[(&Cell, f64)]) -> Vec<Option<f64>> {
     let count = terms.first().map_or(0, |(cell, _)| cell.per_request.len());
     let sum = |index: usize| {
@@ -96,7 +95,7 @@ fn per_request(terms: &[(&Cell, f64)]) -> Vec<Option<f64>> {
     (0..count).map(sum).collect()
 }
 
-/// The ledger of the runs of one state.
+/// Computes the ledger of the runs of one state of the code.
 pub fn ledger(trials: &Trials) -> Ledger {
     let noise = Noise::new(&trials.trials);
     let cells = noise.cells(&trials.trials);
@@ -153,8 +152,8 @@ fn cost(known: &Contrast<'_>, switch: usize, name: &str) -> Option<SwitchCost> {
     })
 }
 
-/// The interactions whose interval excludes zero. Of each two switches where all four combinations of them were measured;
-/// else of a switch with all others, where it was measured by itself and on top of them.
+/// The interactions whose interval excludes zero: of each two switches of which all four combinations were measured; without such, of
+/// each switch with all others, where it was measured alone and on top of them.
 fn interactions(known: &Contrast<'_>, names: &[String], costs: &[SwitchCost]) -> Vec<Interaction> {
     let mut found = Vec::new();
     for a in 0..names.len() {
@@ -174,7 +173,7 @@ fn interactions(known: &Contrast<'_>, names: &[String], costs: &[SwitchCost]) ->
     found
 }
 
-/// (both − one) − (other − none), the mean over all settings of the rest.
+/// (both − one) − (other − none), averaged over all settings of the other switches.
 fn of_two(known: &Contrast<'_>, a: usize, b: usize) -> Option<Estimate> {
     let mut fours = Vec::new();
     for (none, only_a) in pairs(known.cells, a) {
@@ -202,7 +201,7 @@ fn with_the_rest(known: &Contrast<'_>, cost: &SwitchCost) -> Option<Interaction>
     Some(Interaction { switch: cost.name.clone(), with: None, extra_sec: known.sum(&terms) })
 }
 
-/// Each combination that an earlier state was measured with as well: what the step between them came to.
+/// Each combination that was also measured in an earlier state, with the times before and after.
 pub fn replays(ledgers: &[Ledger], switches: &[String]) -> Vec<Replay> {
     let mut replays = Vec::new();
     for (index, later) in ledgers.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What runs of the same combination differ by.
+//! The variation between runs of the same combination.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::Estimate;
 /// Passes over combinations and rounds; in a design without gaps the first is exact.
 const PASSES: usize = 50;
 
-/// Why runs do not show how much they differ by chance.
+/// Why runs do not show their random variation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoNoise {
     /// No combination was run twice.
     Single,
-    /// What was run twice is too little to separate chance from what differs between rounds.
+    /// There are too few repeated runs to separate chance from differences between rounds.
     TooFew,
-    /// Runs of one combination agree to the last digit, as one run that is written down twice does.
+    /// Runs of one combination agree to the last digit, like one run that was entered twice.
     Equal,
 }
 
-/// ln y = combination + round + noise, by least squares.
+/// The model ln y = combination + round + noise, fitted by least squares.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Noise {
     cells: BTreeMap<Vec<bool>, f64>,
@@ -31,8 +31,8 @@ pub(super) struct Noise {
 }
 
 impl Noise {
-    /// The noise of these runs: what is left when the means of combinations and of rounds are taken out, so that a machine
-    /// that is slower in one round makes no combination look noisy.
+    /// Fits the model. The noise is what is left without the means of combinations and of rounds, so that a machine that is slower in
+    /// one round makes no combination look noisy.
     pub(super) fn new(trials: &[Trial]) -> Self {
         let logs: Vec<(&Trial, f64)> = trials
             .iter()
@@ -57,13 +57,13 @@ impl Noise {
         Self { cells, variance: if degrees > 0.0 { squares / degrees } else { 0.0 }, degrees }
     }
 
-    /// The coefficient of variation of one run, and its degrees of freedom. Runs that agree to the last digit are one run
-    /// written down twice, and show nothing.
+    /// The coefficient of variation of one run, and its degrees of freedom. `None` for runs that agree to the last digit, which are one
+    /// run that was entered twice.
     pub(super) fn known(&self) -> Option<(f64, f64)> {
         (self.degrees >= 1.0 && self.variance > 1e-12).then(|| (self.variance.sqrt(), self.degrees))
     }
 
-    /// Why it is not known; `None` where it is.
+    /// Why the noise is not known; `None` where it is.
     pub(super) fn unknown(&self, cells: &[Cell]) -> Option<NoNoise> {
         match self.known() {
             Some(_) => None,
@@ -92,7 +92,7 @@ impl Noise {
     }
 }
 
-/// The mean by a key of what is left of each logarithm.
+/// The means, by key, of the logarithms minus the other effect.
 fn means<K: Ord>(
     logs: &[(&Trial, f64)],
     key: impl Fn(&Trial) -> K,
@@ -106,7 +106,7 @@ fn means<K: Ord>(
     sums.into_iter().map(|(key, (sum, count))| (key, sum / count)).collect()
 }
 
-/// The means of the other figures over runs in which they were seen.
+/// The means of the other figures over the runs in which they are known.
 fn per_request(trials: &[&Trial]) -> Vec<Option<f64>> {
     let count = trials.iter().map(|trial| trial.per_request.len()).max().unwrap_or(0);
     let mean = |index: usize| {

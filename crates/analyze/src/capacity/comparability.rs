@@ -11,9 +11,9 @@ use super::compare::{compare, step_outcomes};
 use crate::hosts::resource::ResourceKind;
 use crate::{Findings, StepSummary};
 
-/// A half width of the interval of throughput beyond which a run is noisy: the usual margin of a comparison.
+/// A run is noisy if the half width of its throughput interval is above this: the usual margin of a comparison.
 const MAX_HALF: f64 = 0.05;
-/// The part of a host's processors that others may use.
+/// The share of a host's processors that other processes may use.
 const MAX_OTHERS: f64 = 0.1;
 
 /// Which of two runs.
@@ -24,7 +24,7 @@ pub enum RunSide {
 }
 
 impl RunSide {
-    /// Its word in tables and JSON.
+    /// The word for it in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Old => "old",
@@ -33,7 +33,7 @@ impl RunSide {
     }
 }
 
-/// What differs between how two runs were made.
+/// A setting in which two runs can differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// The name or the architecture of the machine that made the load.
@@ -46,39 +46,40 @@ pub enum Setting {
     Protocol,
     /// Version and cipher of TLS.
     Tls,
-    /// What is requested, and how often each of several requests is.
+    /// The requests, and the share of each of several.
     Requests,
-    /// Connections or a ladder of them, rate, or what is under way on each connection.
+    /// The connections or the ladder of them, the rate, or the depth.
     Load,
     /// Whether connections stay open.
     KeepAlive,
-    /// The server alone: the same requests to another host or port.
+    /// The server alone: same requests, other host or port.
     Server,
 }
 
 /// Why two runs cannot be compared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incomparable {
-    /// They were made in different ways; the old value, and the new one. Requests that differ in what must not be shown may look alike.
+    /// The runs were made with different settings: the old value, then the new one. The two texts may be equal if the requests differ
+    /// only in values that are not shown.
     Differs(Setting, String, String),
     /// The load generator was the limit of one of them.
     GeneratorLimited(RunSide),
-    /// The ladder of one of them ended before it was known what more connections serve, and its best is at another number of them.
+    /// The ladder of one run ended before its plateau was known, and the best steps have different numbers of connections.
     Unfinished(RunSide),
-    /// The throughput of one of them is known too badly: half of its interval over its value, or nothing at all.
+    /// The throughput interval of one run is too wide: its half width over the throughput; `None` without an interval.
     Noisy(RunSide, Option<f64>),
-    /// Others than the target used this part of the processors of its host.
+    /// Processes other than the target used this share of the processors of its host.
     OtherProcesses(RunSide, f64),
 }
 
 impl Incomparable {
-    /// False for what two runs that are to be compared may differ in: the server, and the kernel, whose patches come often.
+    /// False for a difference that a comparison allows: the server, and the kernel, which is patched often.
     pub fn is_grave(&self) -> bool {
         !matches!(self, Self::Differs(Setting::Server | Setting::Kernel, ..))
     }
 }
 
-/// Everything that speaks against comparing two runs.
+/// Returns all reasons against comparing two runs.
 pub fn incomparable(old: (&Run, &Findings), new: (&Run, &Findings)) -> Vec<Incomparable> {
     let mut found = settings((&old.0.manifest, &old.1.plan), (&new.0.manifest, &new.1.plan));
     found.extend(unfinished(old.1, new.1));
@@ -122,7 +123,7 @@ impl Setting {
         Self::Server,
     ];
 
-    /// Its word in JSON.
+    /// The word for it in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Self::Machine => "machine",
@@ -162,7 +163,8 @@ impl Setting {
     }
 }
 
-/// What is requested, without values of headers and bodies, which may be secret: of headers it has the number, of bodies the length.
+/// Describes the requests of a plan. Header values and bodies may be secret, so that only the number of headers and the length of the
+/// body appear.
 fn requests(plan: &Plan) -> String {
     let mixed = plan.mixed();
     let body = |body: &[u8]| match body == HIDDEN.as_bytes() {
@@ -181,8 +183,8 @@ fn requests(plan: &Plan) -> String {
     }
 }
 
-/// Two plans with what is known of both: a copy from a team's store has no bodies and no values of queries, so that next to one the other
-/// loses them too.
+/// Reduces two plans to the facts known of both. A copy from a team's store has no bodies and no query values; compared with a copy,
+/// the other plan loses them too.
 fn as_known_of_both(plans: [&Plan; 2]) -> [Cow<'_, Plan>; 2] {
     match plans.into_iter().any(is_copy) {
         true => plans.map(|plan| Cow::Owned(without_values(plan))),
@@ -207,15 +209,15 @@ fn without_values(plan: &Plan) -> Plan {
     Plan { mix, ..plan.clone() }
 }
 
-/// Whether two plans differ in what is sent.
+/// True if two plans send different requests.
 fn are_other_requests(old: &Plan, new: &Plan) -> bool {
     let redacted = [old.redact.as_slice(), &new.redact].concat();
     let (old, new) = (sent(old, &redacted), sent(new, &redacted));
     !old.is_of_same_requests(&new)
 }
 
-/// What is sent, without what runs of the same requests may differ in: the values of credentials, which are often made anew for each
-/// run; what the requests are called; and the connection, whose settings are compared one by one.
+/// Returns the plan without parts that may differ between runs of the same requests: values of credentials, which are often new for each
+/// run; the name of the requests; and the connection settings, which are compared one by one.
 fn sent(plan: &Plan, redacted: &[String]) -> Plan {
     let mut mix = plan.mixed().into_owned();
     let headers = mix.iter_mut().flat_map(|request| &mut request.headers);
@@ -223,7 +225,7 @@ fn sent(plan: &Plan, redacted: &[String]) -> Plan {
     Plan { mix, group: None, http2: false, tls: None, network: Network::default(), ..plan.clone() }
 }
 
-/// Ladders are compared by the best of each, whatever their steps are.
+/// Describes the load. The steps of a ladder are left out: ladders are compared by their best steps.
 fn load(plan: &Plan) -> String {
     match &plan.load {
         Load::Single { level: Level::Open { profile, arrivals, .. }, .. } => {

@@ -5,20 +5,20 @@ use plimsoll_stats::{difference_upper, ratio};
 use super::highest_rates::HighestRates;
 use crate::{Estimate, Findings, StepSummary, is_unfinished};
 
-/// Steps whose success ratio is below this are the best only if there is no other: failed answers are fast.
+/// A step with a success ratio below this is the best only if there is no other: failed answers are fast.
 const MIN_SUCCESS: f64 = 0.95;
 
-/// One level of a run, as far as a comparison needs it. What a plain table of figures lacks is `None`.
+/// One step of a run, or one row of a plain table; figures that a table lacks are `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepOutcome {
     pub connections: u32,
     /// Completed requests per second.
     pub throughput: Estimate,
-    /// True for a row of a plain table, which counts as it stands. Of a run, a throughput without an interval may vary by any amount.
+    /// True for a row of a plain table, whose throughput is exact. In a run, a throughput without an interval may vary by any amount.
     pub exact: bool,
-    /// True where the generator held the load back, so that the target would have served more.
+    /// True if the generator was the limit, so that the target would have served more.
     pub lower_bound: bool,
-    /// True if the ladder that it is a step of ended before it was known what more connections serve.
+    /// True if the ladder of this step ended before its plateau was known.
     pub unfinished: bool,
     /// Mean latency in nanoseconds.
     pub mean_latency_ns: f64,
@@ -26,15 +26,15 @@ pub struct StepOutcome {
     pub p99_ns: Option<f64>,
     /// Successful responses over everything that ended.
     pub success_ratio: f64,
-    /// Its 95 % interval, if it is known.
+    /// 95 % interval of the success ratio, if it is known.
     pub success_interval: Option<(f64, f64)>,
 }
 
-/// One concurrency of either run.
+/// Both runs at one concurrency.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComparisonRow {
     pub connections: u32,
-    /// The candidate's outcome, if it has this concurrency.
+    /// `None` if the candidate has no step at this concurrency.
     pub candidate: Option<StepOutcome>,
     pub reference: Option<StepOutcome>,
     /// Throughput of the candidate over that of the reference.
@@ -43,7 +43,7 @@ pub struct ComparisonRow {
     pub latency_ratio: Option<f64>,
 }
 
-/// The best of each run.
+/// The best step of each run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestComparison {
     pub candidate: StepOutcome,
@@ -55,9 +55,9 @@ pub struct BestComparison {
 /// Two ladders side by side: a candidate against a reference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Every concurrency of either, lowest first.
+    /// One row for each concurrency of either run, lowest first.
     pub rows: Vec<ComparisonRow>,
-    /// The best of each, if each has a step and the reference's has throughput.
+    /// The best steps; `None` if a run has no step, or the reference has no throughput.
     pub best: Option<BestComparison>,
     /// The highest rates of two runs that searched for them within the same conditions.
     pub highest_rates: Option<HighestRates>,
@@ -66,18 +66,19 @@ pub struct Comparison {
 /// Whether the candidate is worse than the reference by more than a margin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Margin {
-    /// Two ladders do not show that it is; the rounds of `plimsoll ab` show that it is not.
+    /// For two ladders: not shown to be worse. For the rounds of `plimsoll ab`: shown not to be worse.
     Within,
     Beyond,
-    /// A lower bound of throughput is on the side that decides, so that the true ratio may lie on either; or how much a throughput
-    /// varies is not known; or no throughputs can be compared.
+    /// Not decidable: a lower bound of throughput may hide the answer, the interval of a throughput is unknown, or there are no
+    /// throughputs to compare.
     Unknown,
 }
 
 impl Comparison {
-    /// The candidate is worse by more than `margin`, a ratio such as 0.05, if its best throughput is below (1 − margin) of the
-    /// reference's with the whole interval of that ratio, or its success ratio is lower by more than `margin`, with the whole
-    /// interval of the difference, at the best steps or at any concurrency that both have, or its highest rate is lower by more.
+    /// Judges the candidate by `margin`, a ratio such as 0.05. It is worse if any of these holds:
+    /// its best throughput is below (1 − margin) of the reference's, with the whole interval of the ratio;
+    /// its success ratio is lower by more than `margin`, with the whole interval of the difference, at the best steps or at any shared
+    /// concurrency; its highest rate is lower by more than `margin`.
     pub fn judge(&self, margin: f64) -> Margin {
         let best = self.best.map(|best| (best.candidate, best.reference));
         let mut pairs = self.rows.iter().filter_map(|row| row.candidate.zip(row.reference)).chain(best);
@@ -98,8 +99,8 @@ impl StepOutcome {
 }
 
 impl BestComparison {
-    /// Whether the ladder of the candidate, and that of the reference, might have shown a better step at more connections. At equal
-    /// numbers of connections that does not matter.
+    /// Whether a longer ladder of the candidate, and of the reference, might have shown a better step. Always false if both best steps
+    /// have the same number of connections.
     pub fn unfinished(&self) -> [bool; 2] {
         let differ = self.candidate.connections != self.reference.connections;
         [self.candidate, self.reference].map(|side| side.unfinished && differ)
@@ -111,7 +112,7 @@ impl BestComparison {
         [self.candidate.lower_bound || candidate, self.reference.lower_bound || reference]
     }
 
-    /// The ratio is too low where the candidate's throughput is a lower bound, and too high where the reference's is.
+    /// A lower bound of the candidate's throughput makes the ratio too low; one of the reference's makes it too high.
     fn judge(&self, margin: f64) -> Margin {
         let ratio = self.throughput_ratio;
         let upper = match ratio.interval {
@@ -127,7 +128,7 @@ impl BestComparison {
     }
 }
 
-/// Compares two ladders by concurrency, and by the best of each.
+/// Compares two ladders at each concurrency and by their best steps.
 pub fn compare(candidate: &[StepOutcome], reference: &[StepOutcome]) -> Comparison {
     let mut levels: Vec<u32> = candidate.iter().chain(reference).map(|step| step.connections).collect();
     levels.sort_unstable();
@@ -151,7 +152,7 @@ fn row(connections: u32, a: &[StepOutcome], b: &[StepOutcome]) -> ComparisonRow 
     }
 }
 
-/// Throughput of `a` over that of `b`. Next to a run, an exact throughput adds nothing to the interval.
+/// Throughput of `a` over that of `b`. An exact throughput adds nothing to the interval of a measured one.
 fn throughput_ratio(a: StepOutcome, b: StepOutcome) -> Option<Estimate> {
     if a.exact && b.exact {
         return ratio(a.throughput, b.throughput);
@@ -175,7 +176,7 @@ fn best(steps: &[StepOutcome]) -> Option<StepOutcome> {
     candidates.max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value)).copied()
 }
 
-/// The levels of a run that a comparison needs; steps in which no request ended are left out.
+/// Returns the outcome of each step of a run, without steps in which no request ended.
 pub fn step_outcomes(findings: &Findings) -> Vec<StepOutcome> {
     let unfinished = is_unfinished(findings);
     findings.steps.iter().filter_map(|step| outcome(step, unfinished)).collect()

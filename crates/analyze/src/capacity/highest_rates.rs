@@ -2,16 +2,16 @@
 
 use crate::{Findings, RateSearch};
 
-/// What a search came to, in requests per second.
+/// The result of a search, in requests per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateBracket {
-    /// The highest rate that held.
+    /// The highest rate that kept the conditions.
     pub held_per_sec: Option<f64>,
-    /// The lowest rate above it that did not.
+    /// The lowest rate above it that broke them.
     pub broken_per_sec: Option<f64>,
 }
 
-/// The highest rates of two runs within the same conditions.
+/// The highest rates of two searches within the same conditions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HighestRates {
     pub candidate: RateBracket,
@@ -19,14 +19,14 @@ pub struct HighestRates {
 }
 
 impl HighestRates {
-    /// True if a rate that the candidate did not hold is below (1 − margin) of one that the reference held.
+    /// True if the lowest rate that the candidate did not hold is below (1 − margin) of the highest that the reference held.
     pub fn is_worse(&self, margin: f64) -> bool {
         let ends = self.candidate.broken_per_sec.zip(self.reference.held_per_sec);
         ends.is_some_and(|(broken, held)| broken < (1.0 - margin) * held)
     }
 }
 
-/// The highest rates of two runs; `None` unless both have a search, of the same conditions, and one of them came to a rate.
+/// The highest rates of two runs; `None` unless both searched within the same conditions and at least one found a rate.
 pub fn highest_rates(candidate: &Findings, reference: &Findings) -> Option<HighestRates> {
     let conditions =
         |findings: &Findings| (findings.plan.slo.latency.clone(), findings.plan.slo.success_ratio);

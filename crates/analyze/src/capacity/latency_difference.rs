@@ -5,19 +5,19 @@ use crate::{Estimate, Findings, Percentile, StepSummary, TimeSummary};
 /// Offered rates that differ by less than this are one load.
 const SAME_RATE: f64 = 0.01;
 
-/// A load that two runs had.
+/// A load at which both runs have a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SharedLoad {
-    /// A closed loop of so many connections.
+    /// A closed loop of this many connections.
     Connections(u32),
     /// An open loop of this rate, requests per second.
     Rate(f64),
 }
 
-/// One percentile of two runs.
+/// One percentile of latency in both runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PercentileDifference {
-    /// In per cent of the requests.
+    /// From 0 to 100.
     pub percentile: f64,
     pub candidate_ns: f64,
     pub reference_ns: f64,
@@ -29,12 +29,12 @@ pub struct PercentileDifference {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatencyDifferences {
     pub load: SharedLoad,
-    /// Those that both runs have enough requests for, the lowest first.
+    /// The percentiles for which both runs have enough requests, the lowest first.
     pub percentiles: Vec<PercentileDifference>,
 }
 
-/// Compares latency at the load of both runs at which the reference served most. `None` if they share none, or no percentile of it
-/// is known.
+/// Compares latency at the shared load at which the reference has the highest throughput. `None` if no load is shared, or no percentile
+/// of it is known.
 pub fn latency_differences(candidate: &Findings, reference: &Findings) -> Option<LatencyDifferences> {
     let partner =
         |step: &StepSummary| candidate.steps.iter().find(|other| load_of_both(step, other).is_some());

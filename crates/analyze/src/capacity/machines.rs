@@ -1,8 +1,8 @@
-//! How many machines each tier needs for a target rate, and what each number rests on.
+//! How many machines each tier needs for a target rate, and the evidence for each number.
 //!
-//! machines = ⌈λ·D / (c·U − U₀)⌉ over everything that a tier can run out of: D is what a request uses of it in all machines of
-//! the tier together, c what one machine has, U the share of it that may be used, U₀ what one machine uses without
-//! requests (Denning and Buzen 1978; the utilisation law turned round). The largest of them is the tier's number.
+//! For each resource of a tier, machines = ⌈λ·D / (c·U − U₀)⌉. D is the demand of one request, summed over all machines of the
+//! tier; c is the capacity of one machine, U the share of it that may be used, and U₀ what one machine uses without requests
+//! (the utilisation law solved for the number of machines; Denning and Buzen 1978). A tier needs the largest of these numbers.
 
 mod cost;
 mod day;

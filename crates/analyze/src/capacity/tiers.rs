@@ -1,4 +1,4 @@
-//! Runs of the same tiers with other numbers of machines, side by side.
+//! Compares runs of the same tiers with different numbers of machines.
 
 use plimsoll_stats::ratio;
 
@@ -9,33 +9,33 @@ use crate::hosts::tracks::GENERATOR;
 use crate::load::knee::best_carrying_step;
 use crate::{Confidence, Estimate, Findings, Limit, MachineSize, Resource, ResourceKind};
 
-/// What a tier used in one run, at the step of the highest throughput of successful answers.
+/// What a tier used in one run, at the step with the highest throughput of successful answers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TierUse {
     pub tier: String,
     pub machines: u32,
-    /// What each of them has; `None` where that is not known, or they differ.
+    /// The size of each machine; `None` where it is not known, or the machines differ.
     pub size: Option<MachineSize>,
-    /// The share of their CPU that was used, the mean over the machines; `None` where it was not seen.
+    /// CPU utilisation, the mean over the machines; `None` where it was not sampled.
     pub cpu_ratio: Option<f64>,
-    /// Bits per second into each machine, the most of any; `None` where it was not seen.
+    /// Bits per second into the machine that received most; `None` where none was sampled.
     pub in_bits_per_sec: Option<f64>,
-    /// Bits per second out of each machine, the most of any.
+    /// Bits per second out of the machine that sent most; `None` where none was sampled.
     pub out_bits_per_sec: Option<f64>,
-    /// The share of its link that is used, of the fuller way and the fullest machine; `None` where its capacity is not known.
+    /// Utilisation of the fullest link, in its fuller direction; `None` where no capacity is known.
     pub link_ratio: Option<f64>,
-    /// What that link carries that way, in bits per second.
+    /// The capacity of that link in that direction, in bits per second.
     pub link_bits_per_sec: Option<f64>,
 }
 
-/// How well a tier scaled out, against the run with the fewest machines of it and all else equal.
+/// How well a tier scaled out, compared with the run that has the fewest machines of it and is equal otherwise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Efficiency {
     pub tier: String,
     pub from: u32,
     /// True if the throughput of that run is a lower bound.
     pub from_lower_bound: bool,
-    /// (X_n/X_1)·(n_1/n): 1 for growth in proportion; `None` where both throughputs are lower bounds.
+    /// (X_n/X_1)·(n_1/n): 1 for linear growth; `None` where both throughputs are lower bounds.
     pub ratio: Option<Estimate>,
 }
 
@@ -43,21 +43,21 @@ pub struct Efficiency {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierRow {
     pub name: String,
-    /// Rows of one number are of the same requests; only those are compared.
+    /// The number of the row's kind of requests. Only rows of one kind are compared.
     pub kind: usize,
     pub tiers: Vec<TierUse>,
     /// The highest throughput, requests per second.
     pub throughput: Estimate,
     pub connections: u32,
-    /// The mean response time of that step in nanoseconds.
+    /// The mean latency of that step in nanoseconds.
     pub mean_latency_ns: f64,
     pub limit: Limit,
-    /// The tier that limits, or the place where that is of no tier.
+    /// The tier that limits; the host of the limit where it belongs to no tier.
     pub limiting_tier: String,
     pub confidence: Confidence,
     /// True if the generator was the limit, so that the throughput is a lower bound.
     pub lower_bound: bool,
-    /// How well each tier scaled of which this run has more machines than another, all else equal; of each tier once.
+    /// One entry for each tier of which another run has fewer machines, all else equal.
     pub efficiencies: Vec<Efficiency>,
 }
 
@@ -72,16 +72,16 @@ pub struct TierCount {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierScaling {
     pub tier: String,
-    /// The number of its rows' requests.
+    /// The number of the rows' kind of requests.
     pub kind: usize,
-    /// The others with their machines; empty where there are none.
+    /// The other tiers with their machines; empty where there are none.
     pub others: Vec<TierCount>,
-    /// Machines, requests per second and whether that is a lower bound, the fewest machines first.
+    /// Machines, requests per second, and whether the throughput is a lower bound; the fewest machines first.
     pub points: Vec<(u32, Estimate, bool)>,
 }
 
 impl TierScaling {
-    /// What so many machines would make if each made as much as with the fewest.
+    /// Throughput of this many machines if each carried as much as with the fewest.
     pub fn ideal_per_sec(&self, machines: u32) -> f64 {
         self.points
             .first()
@@ -89,7 +89,7 @@ impl TierScaling {
     }
 }
 
-/// A row of each run, those of the same requests together; runs in which no step carried what it was sent have none.
+/// Returns one row for each run, grouped by requests. A run in which no step carried its load has none.
 pub fn tier_rows(runs: &[(&str, &Findings)]) -> Vec<TierRow> {
     let kinds = by_requests(runs).into_iter().enumerate();
     let of_kind =
@@ -106,12 +106,12 @@ fn with_efficiencies(mut rows: Vec<TierRow>) -> Vec<TierRow> {
     rows
 }
 
-/// Where rows of the same requests differ in the machines of one tier alone. Of several rows of one count the fastest is taken.
+/// Returns the scaling of each tier over rows that differ only in its number of machines. Of rows with equal counts the fastest is taken.
 pub fn scalings(rows: &[TierRow]) -> Vec<TierScaling> {
     alike(rows).iter().map(|alike| scaling(alike)).filter(|scaling| scaling.points.len() > 1).collect()
 }
 
-/// A row that has a tier, with its place among the rows.
+/// A row that has a tier, with the row's index.
 #[derive(Debug, Clone, Copy)]
 struct RowOfTier<'a> {
     tier: &'a str,
@@ -124,7 +124,7 @@ impl RowOfTier<'_> {
         machines_of(self.row, self.tier)
     }
 
-    /// True for the same requests, the same numbers of machines of other tiers, and machines of the same sizes.
+    /// True if requests, machine sizes and the numbers of machines of the other tiers are the same.
     fn is_like(&self, other: &Self) -> bool {
         let (one, other_row) = (self.row, other.row);
         let size = |row: &TierRow, tier: &TierUse| {
@@ -136,7 +136,7 @@ impl RowOfTier<'_> {
     }
 }
 
-/// Rows that differ in the machines of one tier at most, by that tier.
+/// Groups rows by tier so that the rows of a group differ in nothing but the number of machines of that tier.
 fn alike(rows: &[TierRow]) -> Vec<Vec<RowOfTier<'_>>> {
     let names = firsts(rows.iter().flat_map(|row| &row.tiers).map(|tier| tier.tier.as_str()), |a, b| a == b);
     let of_tier = |tier| rows.iter().enumerate().map(move |(place, row)| RowOfTier { tier, place, row });
@@ -144,7 +144,7 @@ fn alike(rows: &[TierRow]) -> Vec<Vec<RowOfTier<'_>>> {
     grouped(loaded, RowOfTier::is_like)
 }
 
-/// How well rows with more machines of their tier scaled, by their places.
+/// The efficiency of each row that has more machines than the smallest, with the row's index.
 fn efficiencies(alike: &[RowOfTier<'_>]) -> Vec<(usize, Efficiency)> {
     let scaling = scaling(alike);
     let Some((few, base, is_bound)) = scaling.points.first().copied() else { return Vec::new() };
@@ -178,14 +178,14 @@ fn others(row: &TierRow, tier: &str) -> Vec<TierCount> {
     others.map(|other| TierCount { tier: other.tier.clone(), machines: other.machines }).collect()
 }
 
-/// The same whatever the order in which the run lists its hosts.
+/// [`others`] sorted by name, since runs may list their hosts in different orders.
 fn others_by_name(row: &TierRow, tier: &str) -> Vec<TierCount> {
     let mut others = others(row, tier);
     others.sort_by(|a, b| a.tier.cmp(&b.tier));
     others
 }
 
-/// The row of one run; `None` if no step carried what it was sent.
+/// The row of one run; `None` if no step carried its load.
 pub(crate) fn row(name: &str, findings: &Findings) -> Option<TierRow> {
     let (position, step) = best_carrying_step(&findings.steps)?;
     let verdict = &findings.verdict;
@@ -213,7 +213,7 @@ fn tier_of<'a>(findings: &'a Findings, host: &'a str) -> &'a str {
     named.and_then(|known| known.tier.as_deref()).unwrap_or(host)
 }
 
-/// The tiers of a run with their hosts, those of the plan in its order.
+/// The tiers of a run with their hosts; hosts of the plan come first, in its order.
 pub(crate) fn hosts_by_tier(findings: &Findings) -> Vec<(&str, Vec<&str>)> {
     let planned = findings.plan.hosts.iter().map(|host| host.name.as_str());
     let seen = findings.resources.iter().map(|resource| resource.host.as_str());

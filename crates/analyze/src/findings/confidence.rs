@@ -5,11 +5,11 @@
 pub enum Confidence {
     /// An intervention moved it as predicted.
     Proven,
-    /// Seen directly.
+    /// Observed directly.
     Measured,
     /// By elimination, or from a law.
     Inferred,
-    /// Not founded.
+    /// Not decided by the evidence.
     Unknown,
 }
 

@@ -1,4 +1,4 @@
-//! What a verdict rests on, as data; `report` gives it words.
+//! The evidence of a verdict, as data; `report` turns it into text.
 
 use plimsoll_record::FailureKind;
 
@@ -12,7 +12,7 @@ use crate::hosts::resource::ResourceId;
 pub struct Evidence {
     pub observed: Observation,
     pub value: f64,
-    /// Of what capacity, or against what, if there is such.
+    /// The capacity or the value to compare with, in the unit of `value`; `None` if there is none.
     pub of: Option<f64>,
     pub at: At,
 }
@@ -31,7 +31,7 @@ pub enum At {
     },
     /// A row of a table.
     Row(String),
-    /// The step that was loaded again after something was raised, with its throughput over that before.
+    /// The step that was loaded again after a cap was raised; `ratio` is its throughput over that before.
     Again {
         connections: u32,
         ratio: f64,
@@ -45,14 +45,14 @@ impl Evidence {
     }
 }
 
-/// What a line of evidence is of. The unit stands with each; a share is of 1.
+/// What a line of evidence observes, with its unit. Shares are from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Observation {
-    /// Seconds measured, against the fewest that show anything of hosts.
+    /// Seconds measured, against the minimum that samples of hosts need.
     MeasuredTime,
-    /// Requests per second answered, against those offered.
+    /// Requests per second answered, against those that fell due.
     Answered,
-    /// What the last step gained over the best lower one, a share, against the least that counts as growth.
+    /// The gain of the highest step over the best lower one, a share, against the smallest that counts as growth.
     LastGain,
     /// The highest throughput, requests per second.
     Plateau,
@@ -86,7 +86,7 @@ pub enum Observation {
     CorePackets(ResourceId),
     /// The share of a host's CPU that others than the target used.
     CpuOfOthers(Place),
-    /// The share of the time they needed the CPU that the target's threads had none.
+    /// The share of the CPU time needed by the target's threads that they did not get.
     TargetWait { host: String },
     /// The share of periods in which a control group was out of quota.
     Throttled(Place),
@@ -128,7 +128,7 @@ pub enum Observation {
     AtTheDoor(Vec<PlaceCount>),
     /// Connections out of these tiers at the highest step, against requests served at once.
     ConnectionsOut(Vec<PlaceCount>),
-    /// Connections of a tier to what is not watched, against requests served at once.
+    /// Connections of a tier to one that it calls, against requests served at once.
     ConnectionsTo { tier: Place, to: Place },
     /// Descriptors of a process that were open, of those it may have.
     Descriptors(Place),
@@ -136,21 +136,21 @@ pub enum Observation {
     TurnedAway(Place),
     /// Connections open at a component, of those it allows.
     OpenConnections(Place),
-    /// Connections in the table of those that a host's kernel tracks, of those that fit.
+    /// Entries in the kernel's table of tracked connections of a host, of its limit.
     Tracked { host: String },
     /// Connections per second that found an accept queue of a host full, against those opened.
     Overflown { host: String },
-    /// Connections to a tier that were not accepted, at the most.
+    /// The most connections to a tier that waited to be accepted.
     NotAccepted(Place),
     /// The share of requests whose connection was closed before an answer.
     Closed,
-    /// Requests per second served where connections were closed: the fewest over the steps, and the most.
+    /// Requests per second served while connections were closed: the lowest of the steps, against the highest.
     ServedWhileClosing,
     /// The share of answers with status 429 or 503.
     Refused,
-    /// Requests per second served where requests were refused: the fewest over the steps, and the most.
+    /// Requests per second served while requests were refused: the lowest of the steps, against the highest.
     ServedWhileRefusing,
-    /// Requests per second after something was raised, against those predicted.
+    /// Requests per second after a cap was raised, against the prediction.
     Raised(Raise),
     /// Requests per second through a tier, against those of tiers measured alone.
     Through { front: String, alone: Vec<String> },
@@ -162,7 +162,7 @@ pub enum Observation {
     UnderWay,
 }
 
-/// What the value of a line of evidence is counted in.
+/// The unit of the value of a line of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvidenceUnit {
     /// A part of 1.
@@ -196,7 +196,7 @@ impl EvidenceUnit {
 }
 
 impl Observation {
-    /// What its value, and what that is compared with, are counted in.
+    /// The unit of its value, and of the value that it is compared with.
     pub fn unit(&self) -> EvidenceUnit {
         match self {
             Self::MeasuredTime | Self::MeanLatency | Self::TimeUnderLoad => EvidenceUnit::Seconds,
@@ -274,7 +274,7 @@ fn unit_of(reason: &GeneratorReason) -> EvidenceUnit {
     }
 }
 
-/// Several places of one name, counted.
+/// A place, and how many servers it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceCount {
     pub place: Place,
@@ -282,7 +282,7 @@ pub struct PlaceCount {
 }
 
 impl PlaceCount {
-    /// Places, each once: several servers of one name on one host are so many of it.
+    /// Counts equal places: several servers of one name on one host become one entry.
     pub(crate) fn each_once(places: Vec<Place>) -> Vec<Self> {
         let same = grouped(places, |a, b| a == b).into_iter();
         same.map(|same| Self { count: same.len(), place: same[0].clone() }).collect()

@@ -1,4 +1,4 @@
-//! What becomes of the target under overload.
+//! The behaviour of the target under overload.
 
 use plimsoll_plan::{Onset, OverloadClass, RampEffect};
 use plimsoll_record::FailureCounts;
@@ -6,22 +6,22 @@ use plimsoll_stats::Estimate;
 
 use super::times::TimeSummary;
 
-/// A span of an overload's step.
+/// One phase of an overload's step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OverloadPhase {
-    /// The rate that was to be offered, requests per second; where it changes, its mean.
+    /// The planned rate, requests per second; its mean where it changes.
     pub offered_per_sec: f64,
     pub span_sec: f64,
     /// Requests that fell due within it.
     pub due: u64,
     /// Successful responses within the limit of latency, per second.
     pub goodput: Estimate,
-    /// Those over all requests that ended, and those that are missing: that fell due and did not end, beyond what random arrivals
-    /// explain. `None` if there were none.
+    /// The good responses over all requests that ended or are missing; missing are requests that fell due and did not end, beyond
+    /// what random arrivals explain. `None` if there were none.
     pub good_ratio: Option<f64>,
-    /// Responses, whatever became of them.
+    /// All responses, whatever their status and latency.
     pub answered: u64,
-    /// Successful responses that came after the limit.
+    /// Successful responses later than the limit.
     pub late: u64,
     /// Responses without success.
     pub refused: u64,
@@ -38,7 +38,7 @@ pub struct OverloadPhase {
 }
 
 impl OverloadPhase {
-    /// A rate that was seen in this time; `None` if the load ended before that began.
+    /// Returns `per_sec`, a rate observed in this phase; `None` if the load ended before the phase began.
     pub fn if_it_began(&self, per_sec: f64) -> Option<f64> {
         (self.span_sec > 0.0).then_some(per_sec)
     }
@@ -61,37 +61,37 @@ pub struct OverloadMoment {
     pub due_per_sec: f64,
     /// Successful responses within the limit of latency, per second.
     pub goodput_per_sec: f64,
-    /// Responses, whatever became of them, per second.
+    /// All responses, whatever their status and latency, per second.
     pub answered_per_sec: f64,
 }
 
 /// Whether goodput came back at the base after an overload.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Recovery {
-    /// It did, so many seconds after the overload had ended.
+    /// It came back `sec` seconds after the overload had ended.
     After { sec: f64 },
-    /// It did not while the base was watched.
+    /// It did not come back while the base was watched.
     Not {
         watched_sec: f64,
-        /// After so many seconds a queue of everything that was offered in excess would have been gone.
+        /// After this time, a queue of all excess requests would have been served.
         queue_sec: f64,
-        /// The watch was long enough to say that something else than such a queue keeps the target down.
+        /// True if the watch was long enough to say that something other than such a queue keeps the target down.
         stuck: bool,
     },
-    /// The run ended before that was seen.
+    /// The run ended too early to know.
     Unknown,
 }
 
-/// Why an overload says nothing, or not all.
+/// Why an overload shows nothing, or not everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OverloadDoubt {
-    /// Goodput was down already at the base before it.
+    /// Goodput was already low at the base before the overload.
     Base,
     /// The generator was the limit.
     Generator,
     /// Too few requests fell due.
     TooFew,
-    /// It did not last until its second half was there.
+    /// The overload ended before its second half.
     Interrupted,
     /// At the rate that should be the highest within the conditions, goodput was well below the rate.
     RateNotHeld,
@@ -99,10 +99,10 @@ pub enum OverloadDoubt {
     NoRate,
 }
 
-/// What became of goodput while one overload lasted.
+/// What became of goodput during one overload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OverloadOutcome {
-    /// Nearly all of what it is at the rate that holds.
+    /// Nearly all of the goodput at the rate that holds.
     Kept,
     /// Part of it.
     Reduced,
@@ -111,7 +111,7 @@ pub enum OverloadOutcome {
     Unknown(OverloadDoubt),
 }
 
-/// Multiples of the rate whose ratio differs from 1 by less are the same one.
+/// Factors whose ratio differs from 1 by less than this are the same.
 const SAME_FACTOR: f64 = 1e-6;
 
 /// One overload.
@@ -119,12 +119,12 @@ const SAME_FACTOR: f64 = 1e-6;
 pub struct OverloadStep {
     /// Index of its step in the run.
     pub index: u32,
-    /// The offered rate over the highest within the conditions.
+    /// The offered rate over the highest rate within the conditions.
     pub factor: f64,
     pub onset: Onset,
-    /// The base before it.
+    /// The base load before it.
     pub before: OverloadPhase,
-    /// All of it, with the ramp that leads to it.
+    /// All of it, including the ramp that leads to it.
     pub whole: OverloadPhase,
     /// Its second half, which is judged: queues have grown by then.
     pub settled: OverloadPhase,
@@ -138,7 +138,7 @@ pub struct OverloadStep {
 }
 
 impl OverloadStep {
-    /// True if it is the overload of this multiple of the rate, but for rounding.
+    /// True if this is the overload of `factor`, up to rounding.
     pub fn is_of(&self, factor: f64) -> bool {
         (self.factor / factor - 1.0).abs() < SAME_FACTOR
     }
@@ -153,13 +153,13 @@ pub struct Outage {
     pub tried_per_sec: f64,
     /// How long it was down at least: from the end of the ladder to that of the search.
     pub watched_sec: f64,
-    /// After so many seconds a queue of everything that was not answered well would have been gone.
+    /// After this time, a queue of all requests that were not answered well would have been served.
     pub queue_sec: f64,
-    /// It was down for long enough to say that something else than such a queue keeps it down.
+    /// True if it was down for long enough to say that something other than such a queue keeps it down.
     pub stuck: bool,
 }
 
-/// What becomes of the target under overload, and what protects it.
+/// The target's behaviour under overload, and what protects it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overload {
     pub class: OverloadClass,
@@ -167,21 +167,21 @@ pub struct Overload {
     pub at_factor: Option<f64>,
     /// Why the class is not known.
     pub doubt: Option<OverloadDoubt>,
-    /// Set where the ladder was the overload: it brought the target down, and no rate is known to overload it by.
+    /// Set where the ladder itself was the overload: it brought the target down, so that no rate is known to overload from.
     pub by_ladder: Option<Outage>,
-    /// The highest rate within the conditions, which was given or found, requests per second; `None` if none is known.
+    /// The highest rate within the conditions, given or found, requests per second; `None` if none is known.
     pub rate_per_sec: Option<f64>,
     /// The limit of latency of goodput, in milliseconds; without one every success counts.
     pub limit_ms: Option<f64>,
-    /// That rate itself, offered before any overload.
+    /// The phase at `rate_per_sec` itself, offered before any overload.
     pub reference: Option<OverloadPhase>,
-    /// Why the target is not known to hold that rate from this.
+    /// Why that phase does not show that the target holds the rate.
     pub reference_doubt: Option<OverloadDoubt>,
-    /// The rate that the target holds, as far as neither this nor a search contradicts it, requests per second.
+    /// The rate that the target holds, unless that phase or a search contradicts it, requests per second.
     pub held_per_sec: Option<f64>,
     /// The overloads in order.
     pub steps: Vec<OverloadStep>,
-    /// A ramp against a jump; `None` unless both are judged.
+    /// The ramp compared with a jump; `None` unless both are judged.
     pub ramp: Option<RampEffect>,
 }
 
@@ -191,7 +191,7 @@ impl Overload {
         self.steps.iter().find(|step| step.onset == Onset::Ramp)
     }
 
-    /// The jump to the same rate.
+    /// The jump to the rate of the ramped overload.
     pub fn jump_to_the_same(&self) -> Option<&OverloadStep> {
         let ramped = self.ramped()?;
         self.steps.iter().find(|step| step.onset == Onset::Jump && step.is_of(ramped.factor))
@@ -201,16 +201,16 @@ impl Overload {
 /// The limits that keep a service within what it holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Protection {
-    /// The most requests a second to be let in: the highest rate within the conditions.
+    /// The most requests per second to admit: the highest rate within the conditions.
     pub rate_per_sec: f64,
-    /// Requests that may be let in at once beyond an even flow of that rate.
+    /// Requests that may be admitted at once beyond an even flow of that rate.
     pub burst: u64,
-    /// The most requests to be worked on at a time.
+    /// The most requests to work on at a time.
     pub concurrency: u64,
-    /// Those in progress at that rate on average, by Little's law.
+    /// The mean number of requests in progress at that rate, by Little's law.
     pub in_progress: f64,
-    /// The limit of latency that they follow from, in milliseconds.
+    /// The limit of latency from which these limits follow, in milliseconds.
     pub limit_ms: Option<f64>,
-    /// The longest that a request should wait to be let in, in milliseconds.
+    /// The longest time that a request should wait for admission, in milliseconds.
     pub wait_ms: f64,
 }

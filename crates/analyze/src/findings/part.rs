@@ -1,4 +1,4 @@
-//! What of a host a resource or a place is. Its [`Display`](fmt::Display) is the only text that is made of it.
+//! The part of a host that a resource or a place is. All text about it comes from its [`Display`](fmt::Display).
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,14 +8,14 @@ use plimsoll_record::{Source, Subject, SubjectKind};
 /// The loopback interface of Linux.
 const LOOPBACK: &str = "lo";
 
-/// What of a host.
+/// A part of a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     Whole,
     Core(u32),
     /// The cores that processes may run on, where these are not all of the host.
     Cores(BTreeSet<u32>),
-    /// The name is as the kernel keeps it.
+    /// `name` is as the kernel keeps it.
     Thread {
         pid: u32,
         tid: u32,
@@ -39,7 +39,7 @@ pub enum Part {
     GroupOf(ProcessId),
     Interface(String),
     Device(String),
-    /// A component whose own counters are read. The address that it is asked at is `None` where any of its kind is meant.
+    /// A component whose own counters are read. `address` is where it is queried; `None` stands for any component of its kind.
     Component {
         component: Source,
         address: Option<String>,
@@ -48,7 +48,7 @@ pub enum Part {
     Listener(String),
     /// Other guests of the machine that the host runs on.
     OtherGuests,
-    /// Something that takes the CPU and is not known.
+    /// Unknown users of the CPU.
     Others,
 }
 
@@ -66,7 +66,7 @@ impl ProcessId {
         Self { pid, name: name.into() }
     }
 
-    /// The process that a sample is of; `None` for anything else.
+    /// The process that a sample describes; `None` for any other subject.
     pub(crate) fn from_subject(subject: Subject<'_>) -> Option<Self> {
         match subject {
             Subject::Process { pid, name } => Some(Self::new(pid, name)),
@@ -80,7 +80,7 @@ impl ProcessId {
 }
 
 impl Part {
-    /// What of its host a sample is of; `None` for what is no part of a host, and for a word that this version cannot read.
+    /// The part of its host that a sample describes; `None` if it describes no part, or has a subject that this version cannot read.
     pub(crate) fn from_sample(source: Source, subject: Subject<'_>) -> Option<Self> {
         Some(match subject {
             Subject::Host => Self::Whole,
@@ -111,8 +111,7 @@ impl Part {
         })
     }
 
-    /// What samples of the host, a core, a thread, a process, a group, an interface or a device are of; `None` for anything
-    /// else.
+    /// The subject of the samples of a host, a core, a thread, a process, a group, an interface or a device; `None` for other parts.
     pub(crate) fn subject(&self) -> Option<Subject<'_>> {
         match self {
             Self::Whole => Some(Subject::Host),
@@ -147,7 +146,7 @@ impl fmt::Display for ProcessId {
 }
 
 impl fmt::Display for Part {
-    /// What it is called; empty for all of a host.
+    /// The name of the part; empty for a whole host.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole => Ok(()),

@@ -13,7 +13,7 @@ pub enum Place {
     Generator,
     /// The target, by the authority of its URL: no watched host is known to be it.
     Target(String),
-    /// What requests go to and no probe watches: its address, or the name that the plan gives it.
+    /// Something that requests go to and no probe samples: its address, or the name that the plan gives it.
     Unwatched(String),
     /// A watched host or a tier of a table, or a part of it.
     Host { name: String, part: Part },
@@ -42,7 +42,7 @@ impl Place {
         Self::part(host, Part::Component { component, address: None })
     }
 
-    /// The name of the host, or what stands for it: the target's authority, the address; empty for no place.
+    /// The name of the host, the target's authority or the address; empty for no place.
     pub fn host_name(&self) -> &str {
         match self {
             Self::Generator => plimsoll_plan::PlanHost::GENERATOR,
@@ -51,7 +51,7 @@ impl Place {
         }
     }
 
-    /// What of a host it is, if it is a host.
+    /// The part of a host; `None` for a place that is no host.
     pub fn of_host(&self) -> Option<&Part> {
         match self {
             Self::Host { part, .. } => Some(part),
@@ -59,12 +59,12 @@ impl Place {
         }
     }
 
-    /// True for a part of a host, false for all of it and for what is no host.
+    /// True for a part of a host; false for a whole host and for a place that is no host.
     pub fn is_part(&self) -> bool {
         self.of_host().is_some_and(|part| *part != Part::Whole)
     }
 
-    /// True for what takes a host's CPU and serves no requests of the load.
+    /// True for processes or guests that take a host's CPU and serve no requests of the load.
     pub(crate) fn is_other(&self) -> bool {
         matches!(self.of_host(), Some(Part::OtherProcess(_) | Part::OtherGuests | Part::Others))
     }

@@ -2,7 +2,7 @@
 
 use super::{Estimate, Limit, Place, Raise};
 
-/// Whether throughput moved as predicted when what limits was raised.
+/// Whether throughput moved as predicted after the limiting cap was raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofOutcome {
     Proven,
@@ -21,36 +21,36 @@ impl ProofOutcome {
     }
 }
 
-/// A proof that was to be tried.
+/// The outcome of a proof that was to be tried.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ProofAttempt {
     Made(Box<Proof>),
-    /// It was not, and why: as the run file has it.
+    /// The reason why it was not made, as recorded in the run file.
     NotMade(String),
 }
 
-/// The proof of a verdict: what was raised, and what the same load came to then.
+/// The proof of a verdict: the cap that was raised, and the throughput of the same load before and after.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proof {
     pub raise: Raise,
     pub connections: u32,
-    /// Its throughput before, in requests per second.
+    /// Throughput before the raise, in requests per second.
     pub before_per_sec: Estimate,
-    /// Its throughput afterwards, in requests per second; `None` if it was not loaded again.
+    /// Throughput after the raise, in requests per second; `None` if the load was not repeated.
     pub after_per_sec: Option<Estimate>,
-    /// The second over the first, with Fieller's interval.
+    /// `after_per_sec` over `before_per_sec`, with Fieller's interval.
     pub ratio: Option<Estimate>,
-    /// What that ratio should be if the verdict is right.
+    /// The ratio to expect if the verdict is right.
     pub predicted_ratio: f64,
-    /// What else bounds the predicted ratio, if something does.
+    /// What else bounds the predicted ratio; `None` if nothing does.
     pub bound: Option<Bound>,
     pub outcome: ProofOutcome,
-    /// Why it decides nothing, if it does not.
+    /// Why the proof decides nothing; `None` if it decides.
     pub flaw: Option<Flaw>,
 }
 
 impl Proof {
-    /// True if throughput grew for certain.
+    /// True if throughput grew: the interval of the ratio lies above 1.
     pub fn moved(&self) -> bool {
         self.ratio.and_then(|ratio| ratio.interval).is_some_and(|(low, _)| low > 1.0)
     }
@@ -63,25 +63,25 @@ pub enum Bound {
         limit: Limit,
         place: Place,
     },
-    /// The other way of the same link.
+    /// The other direction of the same link.
     OtherWay {
         resource: crate::hosts::resource::ResourceKind,
         place: Place,
     },
     OfferedRate,
-    /// What so many connections can ask for.
+    /// The throughput that this number of connections can request.
     Connections(u32),
 }
 
-/// Why the load that was made again says nothing.
+/// Why the repeated load shows nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     NotMade,
     CutShort,
     Failed,
     Generator,
-    /// Its throughput is not known well enough.
+    /// Its throughput is not known precisely enough.
     Vague,
-    /// What was raised is not what the verdict names now: rules change, and files stay.
+    /// The verdict now names another limit than the one that was raised: the rules have changed since the run was recorded.
     OtherVerdict,
 }

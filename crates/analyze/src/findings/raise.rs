@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 pub struct Raise {
     pub host: String,
     pub cap: Cap,
-    /// How much there was, in the cap's unit.
+    /// Its value before, in the cap's unit.
     pub before: u64,
-    /// How much there is then.
+    /// Its value afterwards, in the cap's unit.
     pub after: u64,
 }
 
 impl Raise {
-    /// What a run file keeps of it once it is done.
+    /// The reading that a run file keeps of it once it is done.
     pub fn reading(&self) -> Reading {
         let (before, after) = metrics(self.cap);
         Reading::Ok([(before, self.before), (after, self.after)].into())
     }
 
-    /// What a sample of the source `intervention` says was raised.
+    /// Parses a sample of the source `intervention`; `None` if it names no cap or lacks an amount.
     pub(crate) fn from_sample(sample: &HostSample, counters: &Counters) -> Option<Self> {
         let cap = Cap::named(&sample.subject)?;
         let (before, after) = metrics(cap);
@@ -31,13 +31,13 @@ impl Raise {
         Some(Self { host: sample.host.to_string(), cap, before: amount(before)?, after: amount(after)? })
     }
 
-    /// How many times as much there is afterwards.
+    /// The value afterwards over the value before.
     pub(crate) fn ratio(&self) -> f64 {
         self.after as f64 / self.before as f64
     }
 }
 
-/// The metrics for how much of a cap there is before and afterwards.
+/// The metrics of a cap's value before and afterwards.
 fn metrics(cap: Cap) -> (Metric, Metric) {
     match cap {
         Cap::Cores => (intervention::BEFORE_CORES_MILLI, intervention::AFTER_CORES_MILLI),

@@ -25,7 +25,7 @@ pub struct TimeSummary {
 }
 
 impl TimeSummary {
-    /// The percentiles, each with its place in per cent, the lowest first.
+    /// The percentiles with their ranks in per cent, lowest first.
     pub fn percentiles(&self) -> [(f64, Percentile); 6] {
         [
             (50.0, self.p50),

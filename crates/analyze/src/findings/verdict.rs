@@ -3,37 +3,37 @@
 use super::{Advice, Claim, Confidence, Estimate, Evidence, Limit, Place, ProofAttempt};
 use crate::hosts::resource::{ResourceId, ResourceUse};
 
-/// Something that may be the limit as well.
+/// Another limit that the evidence does not exclude.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suspect {
     pub limit: Limit,
     pub place: Place,
-    /// At which throughput it stops growth, in requests per second, if that is known.
+    /// The throughput at which it stops growth, in requests per second; `None` if unknown.
     pub at_per_sec: Option<f64>,
 }
 
-/// The limit that comes when this one is gone.
+/// The limit that comes next once the present one is removed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextLimit {
     pub limit: Limit,
     pub place: Place,
     pub resource: ResourceId,
-    /// At which throughput, in requests per second.
+    /// The throughput at which it is reached, in requests per second.
     pub at_per_sec: Estimate,
 }
 
-/// What is not the limit.
+/// Something that is not the limit, or that could not be ruled out for lack of samples.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Excluded {
-    /// Of a host, the resource that was used most among those that are not named.
+    /// The most used resource of a host among those that the verdict does not name.
     MostUsed(ResourceUse),
-    /// A host's CPU that others than the target use most of, by the share that these use, and that it does not wait for.
+    /// A host's CPU that others use most of and that the target does not wait for; `by_others` is the share that they use.
     UsedByOthers { used: ResourceUse, by_others: f64 },
-    /// A host whose CPU was not observed, which rules nothing out, and why, if it could not be read.
+    /// A host whose CPU was not observed, so that it is not ruled out; `why` is the reason if it could not be read.
     Unobserved { host: String, why: Option<String> },
-    /// The generator, by the share of a core that its busiest worker used.
+    /// The generator, with the share of a core that its busiest worker used.
     Generator(f64),
-    /// What an intervention did not raise, and which let so many requests per second through.
+    /// A suspect that an intervention did not raise, while throughput rose to `per_sec` requests per second.
     NotRaised { suspect: Suspect, per_sec: f64 },
 }
 
@@ -43,25 +43,25 @@ pub struct Verdict {
     pub limit: Limit,
     pub place: Place,
     pub confidence: Confidence,
-    /// How many there are of what is used up, where it is something that can be counted: the workers of a pool.
+    /// How many there are of a limiting resource that can be counted, such as the workers of a pool.
     pub size: Option<Estimate>,
-    /// What was found; `None` where the verdict is made from the load alone.
+    /// What a rule found; `None` where the verdict rests on the load alone.
     pub claim: Option<Claim>,
-    /// The resource that was used most among those that are not named.
+    /// The most used resource among those that the verdict does not name.
     pub busiest_other: Option<ResourceUse>,
     pub evidence: Vec<Evidence>,
-    /// What the evidence does not distinguish from it.
+    /// Limits that the evidence does not distinguish from this one.
     pub also: Vec<Suspect>,
     /// The limit that comes next, if it is known.
     pub next_limit: Option<NextLimit>,
     pub excluded: Vec<Excluded>,
     pub advice: Vec<Advice>,
-    /// What became of its proof, if one was to be tried.
+    /// The outcome of its proof, if one was to be tried.
     pub proof_attempt: Option<ProofAttempt>,
 }
 
 impl Verdict {
-    /// A verdict with nothing but its claim.
+    /// Creates a verdict without a claim, evidence or advice.
     pub fn new(limit: Limit, place: Place, confidence: Confidence) -> Self {
         Self {
             limit,
@@ -79,7 +79,7 @@ impl Verdict {
         }
     }
 
-    /// True if the load generator has a part of what limits the target, so that the target would serve more without it.
+    /// True if the load generator uses a part of the limiting CPU, so that the target would serve more without it.
     pub fn is_shared_with_generator(&self) -> bool {
         let part = match &self.claim {
             Some(Claim::Cpu { generator, .. } | Claim::CpuTaken { generator, .. }) => *generator,
@@ -88,12 +88,12 @@ impl Verdict {
         part.is_some()
     }
 
-    /// The host's name, the generator, or an address that is not watched; empty where no place is known.
+    /// The name of the host, `generator`, or the address of the place; empty where no place is known.
     pub fn host(&self) -> &str {
         self.place.host_name()
     }
 
-    /// Its proof, if one was tried.
+    /// Its proof; `None` if none was made.
     pub fn proof(&self) -> Option<&super::Proof> {
         match &self.proof_attempt {
             Some(ProofAttempt::Made(proof)) => Some(proof),
@@ -103,7 +103,7 @@ impl Verdict {
 }
 
 impl Suspect {
-    /// The host's name, the generator, or an address that is not watched; empty where no place is known.
+    /// The name of the host, `generator`, or the address of the place; empty where no place is known.
     pub fn host(&self) -> &str {
         self.place.host_name()
     }

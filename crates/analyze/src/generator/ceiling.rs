@@ -1,4 +1,4 @@
-//! How near workers came to what one of them can make at most on its machine.
+//! How close workers came to the measured maximum of one worker on their machine.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::evidence::Evidence;
 use super::health::CeilingUse;
 use crate::load::frames::per_second;
 
-/// One for each machine that made load and whose ceiling is known. Ceilings are measured with one request under way on each
-/// connection, so they say nothing of several.
+/// Computes one entry for each machine that made load and has a known ceiling. Ceilings are measured with one request under way on each
+/// connection, so that they do not apply to a larger depth.
 pub(super) fn uses(evidence: &Evidence<'_>, workers: u32) -> Vec<CeilingUse> {
     match &evidence.step.generators[..] {
         _ if evidence.step.depth > 1 => Vec::new(),
@@ -18,7 +18,7 @@ pub(super) fn uses(evidence: &Evidence<'_>, workers: u32) -> Vec<CeilingUse> {
     }
 }
 
-/// Of the workers of the machine that conducted the run.
+/// The use of the ceiling by the workers of the machine that conducted the run.
 fn own(evidence: &Evidence<'_>, workers: u32) -> Option<CeilingUse> {
     let manifest = &evidence.run.manifest;
     let calibration = manifest.machine.calibration.as_ref()?;
@@ -33,7 +33,7 @@ fn own(evidence: &Evidence<'_>, workers: u32) -> Option<CeilingUse> {
     })
 }
 
-/// Of the workers of each generator of a fleet, which reported its ceiling.
+/// The use of the ceiling by the workers of each generator of a fleet that reported one.
 fn of_generators(evidence: &Evidence<'_>, shares: &[GeneratorShare]) -> Vec<CeilingUse> {
     let at_work = shares.iter().filter(|share| share.workers > 0);
     let mut heads: BTreeMap<u32, Vec<&FrameHead>> =

@@ -1,60 +1,58 @@
-//! How the load generator itself fared.
+//! The health of the load generator.
 
 use plimsoll_record::{ConnectionResource, FailureKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// A measured window shorter than this cannot be judged, in seconds. The kernel counts the time of CPUs in ticks, of 10 ms
-/// where they are longest (HZ = 100); one of them is a tenth of this window, which is as much as lies between a worker
-/// that counts as busy and a whole core.
+/// A measured window shorter than this cannot be judged, in seconds. The kernel counts CPU time in ticks of at most 10 ms (HZ = 100). One
+/// tick is a tenth of this window, which is the difference between a busy worker and a whole core.
 pub(crate) const MIN_WINDOW_SEC: f64 = 0.1;
-/// A worker this busy has no room for another tenth of load, whatever the target does.
+/// A worker this busy has no room for another 10 % of load, whatever the target does.
 pub(crate) const BUSY_RATIO: f64 = 0.90;
-/// A worker that waits this part of its time for a CPU sends late and notices answers late.
+/// A worker that waits for a CPU for this ratio of its time sends late and notices answers late.
 pub(crate) const STARVED_RATIO: f64 = 0.20;
-/// A worker that did not run for this part of its time has lost as much of the throughput.
+/// A worker that did not run for this ratio of its time has lost as much of the throughput.
 pub(crate) const STALLED_RATIO: f64 = 0.01;
-/// Little's law may fall short by this ratio, for requests cut at the window's edges.
+/// Little's law may fall short by this ratio, because of requests cut at the edges of the window.
 pub(crate) const LITTLE_ERROR: f64 = 0.05;
-/// An open loop that sends less than this ratio of what falls due is behind.
+/// An open loop that sends less than this ratio of the due requests is behind schedule.
 pub(crate) const SENT_RATIO: f64 = 0.99;
-/// More stolen CPU time than this ratio is felt.
+/// Above this ratio, stolen CPU time affects the load.
 pub(crate) const STOLEN_RATIO: f64 = 0.05;
-/// With more than one segment in a hundred sent again, waiting for lost packets shows in p99 and in throughput.
+/// Above this ratio of retransmitted segments, waiting for lost packets shows in p99 and in throughput.
 pub(crate) const RETRANSMITTED_RATIO: f64 = 0.01;
-/// Beyond this ratio of what one worker can do, the next tenth of load may find it busy.
+/// Above this ratio of one worker's maximum, the next 10 % of load may find it busy.
 pub(crate) const CEILING_RATIO: f64 = 0.80;
 
-/// Lag below this is the resolution of timers and of one round of events, in nanoseconds.
+/// Lag below this is within the resolution of timers and of one round of events, in nanoseconds.
 const MIN_SEND_LAG_NS: f64 = 1e6;
-/// Lag matters if it is of the size of what is measured: at least this ratio of the median service time.
+/// Lag matters if it is at least this ratio of the median service time.
 const SEND_LAG_RATIO: f64 = 0.5;
 
-/// The most send lag at p99, in nanoseconds. Lag is compared with the median service time: half a millisecond means
-/// much where an answer takes one, and nothing where it takes a hundred. A floor of 1 ms keeps a scheduler's ordinary
-/// jitter out.
+/// The largest accepted send lag at p99, in nanoseconds. Lag is compared with the median service time: half a millisecond is much
+/// where an answer takes one, and nothing where it takes a hundred. A floor of 1 ms excludes a scheduler's ordinary jitter.
 pub(crate) fn send_lag_ns(service_p50_ns: f64) -> f64 {
     MIN_SEND_LAG_NS.max(SEND_LAG_RATIO * service_p50_ns)
 }
 
-/// What held the generator back.
+/// Why the generator limited the load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum GeneratorReason {
     /// A worker used this ratio of a core.
     WorkerBusy { worker: u32, ratio: f64 },
-    /// A worker was ready to run and had no CPU for this ratio of the time.
+    /// A worker was ready to run but had no CPU for this ratio of the time.
     WorkerStarved { worker: u32, ratio: f64 },
-    /// A worker did not run for this ratio of the time, although it should have: it was stopped, or its machine suspended.
+    /// A worker should have run but did not for this ratio of the time: it was stopped, or its machine suspended.
     WorkerStalled { worker: u32, ratio: f64 },
-    /// Requests left this much later than they should, at the 99th percentile.
+    /// Requests were sent late by this much at the 99th percentile.
     SendLag {
         p99_ns: f64,
-        /// What it is compared with: the median service time, in nanoseconds.
+        /// The median service time, to compare with, in nanoseconds.
         service_p50_ns: f64,
     },
-    /// Little's law does not hold: connections are not as busy as a closed loop keeps them.
+    /// Little's law does not hold: connections are less busy than a closed loop keeps them.
     LittlesLaw {
-        /// Requests that should be under way: the mean of open connections, times those under way on each.
+        /// Requests that should be under way: the mean of open connections times the depth.
         expected: f64,
         /// Throughput times mean latency.
         observed: f64,
@@ -67,29 +65,29 @@ pub enum GeneratorReason {
         kind: FailureKind,
         count: u64,
     },
-    /// Requests of an open loop waited for connections of which this machine allows no more.
+    /// Requests of an open loop waited because this machine allows no more connections.
     OutOfConnections {
         resource: ConnectionResource,
         connections: u64,
-        /// Connections that the resource suffices for.
+        /// The connections that the resource allows.
         allowed: u64,
     },
     /// The machine's hypervisor, or other processes, took this ratio of the CPU time.
     Stolen { ratio: f64 },
-    /// TCP of this machine had to send this ratio of its segments again: what lies between loses packets.
+    /// TCP of this machine retransmitted this ratio of its segments: the network loses packets.
     Retransmits { ratio: f64, count: u64 },
-    /// Each worker made nearly as many requests as one can make on its machine.
+    /// Each worker made nearly as many requests as one worker can make on its machine.
     NearCeiling {
-        /// The first worker of the generator of a fleet; `None` if one machine made the load.
+        /// The first worker of the fleet's generator; `None` if one machine made the load.
         worker: Option<u32>,
         per_worker_per_sec: f64,
-        /// What one worker made at most when the machine was calibrated.
+        /// The maximum of one worker when the machine was calibrated, requests per second.
         ceiling_per_sec: f64,
     },
 }
 
 impl GeneratorReason {
-    /// A stable name.
+    /// The stable name in documents.
     pub fn name(&self) -> &'static str {
         match self {
             Self::WorkerBusy { .. } => "worker_busy",
@@ -106,7 +104,7 @@ impl GeneratorReason {
         }
     }
 
-    /// What was seen, and the bound that it is beyond: ratios from 0 to 1, times in seconds, counts, and requests per second.
+    /// The observed value and the bound that it violates: ratios from 0 to 1, times in seconds, counts, or requests per second.
     pub fn number_and_bound(&self) -> (f64, f64) {
         match *self {
             Self::WorkerBusy { ratio, .. } => (ratio, BUSY_RATIO),
@@ -189,34 +187,34 @@ pub struct CeilingUse {
 }
 
 impl CeilingUse {
-    /// What each worker made, of what one can make.
+    /// Requests per second of one worker over the maximum.
     pub fn ratio(&self) -> f64 {
         self.per_worker_per_sec / self.ceiling_per_sec
     }
 }
 
-/// The generator's own health.
+/// The health of the generator over one step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GeneratorHealth {
-    /// The measured window is too short for the check: nothing is known of the generator, and no reason is given.
+    /// True if the measured window is too short for the check: the health is unknown, and `reasons` is empty.
     pub too_short: bool,
     /// Empty when healthy.
     pub reasons: Vec<GeneratorReason>,
     /// CPU seconds of all workers, user and system.
     pub cpu_sec: f64,
-    /// The part of them spent in the kernel.
+    /// The part of `cpu_sec` spent in the kernel.
     pub kernel_sec: f64,
     /// The highest CPU ratio of any worker, 0 to 1.
     pub busiest_worker_ratio: f64,
-    /// The highest ratio of time any worker was ready and had no CPU, 0 to 1.
+    /// The highest ratio of time in which any worker was ready but had no CPU, 0 to 1.
     pub starved_ratio: f64,
-    /// The highest ratio of the step's time that any worker should have run and did not, 0 to 1.
+    /// The highest ratio of the step's time in which any worker should have run but did not, 0 to 1.
     pub stalled_ratio: f64,
     pub send_lag_p50_ns: f64,
-    /// Requests of an open loop that were due and not sent when the measured window ended; the send lag is of the others.
+    /// Requests of an open loop that were due but not sent at the end of the measured window; the send lag is that of the others.
     pub backlog: u64,
     pub send_lag_p99_ns: f64,
-    /// What it must not exceed, in nanoseconds; `None` where the median service time is not known.
+    /// The largest accepted send lag at p99, in nanoseconds; `None` where the median service time is not known.
     pub send_lag_bound_ns: Option<f64>,
     /// |N − X·R| / N. In a closed loop N is the mean of open connections times the requests under way on each, and R the
     /// latency; in an open loop N is the mean of the requests under way, and R the service time.
@@ -227,12 +225,12 @@ pub struct GeneratorHealth {
     pub workers: u32,
     pub by_worker: Vec<WorkerLoad>,
     pub machine: MachineLoad,
-    /// How near they came to the machine's ceiling, where that was measured and applies; in a fleet, those that came nearest.
+    /// The use of the machine's ceiling, where it is known and applies; in a fleet, that of the generator that came closest.
     pub ceiling: Option<CeilingUse>,
 }
 
 impl GeneratorHealth {
-    /// True if the generator's own time was what was short: its workers were busy, or did not get their CPU.
+    /// True if the generator was short of its own time: its workers were busy, or did not get their CPU.
     pub fn out_of_time(&self) -> bool {
         let of_time = |reason: &GeneratorReason| {
             !matches!(
@@ -245,7 +243,7 @@ impl GeneratorHealth {
         self.reasons.iter().any(of_time)
     }
 
-    /// True if nothing of the generator's own is known to have held the load back.
+    /// True if the generator is not known to have limited the load.
     pub fn healthy(&self) -> bool {
         self.reasons.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What the generator's machine reported of itself over the step.
+//! The load of the generator's machine during a step, as its kernel reported it.
 
 use plimsoll_record::metric::{cpu, descriptors, ports, pressure, tcp};
 use plimsoll_record::{HostSample, Metric, Reading, Step, Subject};
@@ -6,7 +6,7 @@ use plimsoll_record::{HostSample, Metric, Reading, Step, Subject};
 use crate::MachineLoad;
 use crate::hosts::tracks::GENERATOR;
 
-/// The readings of a metric over a step, from the last before it to the first after it: when each began, and the value.
+/// The readings of a metric over a step, from the last before it to the first after it: begin and value of each.
 fn readings(hosts: &[HostSample], metric: Metric, step: &Step) -> Vec<(u64, Option<u64>)> {
     let ours = |sample: &&HostSample| {
         sample.host == GENERATOR && sample.source == metric.source && sample.subject() == Subject::Host
@@ -23,15 +23,15 @@ fn readings(hosts: &[HostSample], metric: Metric, step: &Step) -> Vec<(u64, Opti
     all.get(first..last).unwrap_or_default().iter().map(value).collect()
 }
 
-/// How much a counter grew, with the nanoseconds between the two reads; `None` where it fell, which began again.
+/// The growth of a counter, with the nanoseconds between the two reads; `None` where the counter fell because it was reset.
 fn growth(readings: &[(u64, Option<u64>)]) -> Option<(u64, u64)> {
     let (first, last) = (readings.first()?, readings.last()?);
     let span_ns = last.0.checked_sub(first.0).filter(|span_ns| *span_ns > 0)?;
     Some((last.1?.checked_sub(first.1?)?, span_ns))
 }
 
-/// Everything that is known of the machine during a step. Of a fleet, other machines make the load, and what this one loses or is
-/// stolen is none of theirs.
+/// Collects the figures of this machine during a step. In a fleet other machines make the load, so that losses or stolen time of this
+/// one do not matter.
 pub(super) fn load(hosts: &[HostSample], step: &Step) -> MachineLoad {
     if !step.generators.is_empty() {
         return MachineLoad::default();

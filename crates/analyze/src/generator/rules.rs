@@ -1,4 +1,4 @@
-//! The rules by which the generator was the limit.
+//! The rules that decide whether the generator was the limit.
 
 use plimsoll_record::{FailureKind, LoweredTo};
 
@@ -10,12 +10,12 @@ use super::health::{
 use super::law;
 use crate::load::frames::per_second;
 
-/// Workers that used, or waited for, less of a core than this would not have used the stolen time.
+/// Stolen time does not matter if no worker used, or waited for, at least this ratio of a core.
 const MIN_USE_RATIO: f64 = 0.50;
-/// Fewer segments sent again than these are chance, whatever their ratio.
+/// Fewer retransmitted segments than this are chance, whatever their ratio.
 const MIN_RETRANSMITTED: u64 = 100;
 
-/// Everything of the generator's own that held the load back. `uses` are those of the ceilings of its machines.
+/// Returns all reasons why the generator limited the load. `uses` are the uses of its machines' ceilings.
 pub(super) fn reasons(
     evidence: &Evidence<'_>,
     health: &GeneratorHealth,
@@ -46,7 +46,7 @@ fn starved(load: &WorkerLoad) -> Option<GeneratorReason> {
     (ratio >= STARVED_RATIO).then_some(GeneratorReason::WorkerStarved { worker, ratio })
 }
 
-/// In every kind of load: a closed loop makes fewer requests for it, an open loop makes them late.
+/// Applies to every load: a stalled closed loop makes fewer requests, a stalled open loop makes them late.
 fn stalled(load: &WorkerLoad) -> Option<GeneratorReason> {
     let (worker, ratio) = (load.worker, load.stalled_ratio);
     (ratio >= STALLED_RATIO).then_some(GeneratorReason::WorkerStalled { worker, ratio })
@@ -65,14 +65,14 @@ fn out_of_law(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
     short.then_some(GeneratorReason::LittlesLaw { expected: law.expected, observed: law.observed })
 }
 
-/// Requests per second that fell due, and that were sent.
+/// The due requests per second, and the sent ones.
 fn due_and_sent_per_sec(evidence: &Evidence<'_>) -> (f64, f64) {
     let measured = || evidence.measured.iter().copied();
     (per_second(measured(), |head| head.counts.intended), per_second(measured(), |head| head.counts.sent))
 }
 
-/// An open loop is behind by its own fault only if its workers had no time left, or were late with requests
-/// for which a connection was free; a request that finds all connections taken waits for the target.
+/// An open loop is behind by the generator's fault only if its workers had no time left, or sent requests late although a connection
+/// was free. A request that finds all connections in use waits for the target.
 fn behind(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorReason> {
     evidence.step.rate_per_sec?;
     let (offered_per_sec, sent_per_sec) = due_and_sent_per_sec(evidence);
@@ -91,8 +91,8 @@ fn out_of_resources(evidence: &Evidence<'_>) -> impl Iterator<Item = GeneratorRe
         .map(|(kind, count)| GeneratorReason::OutOfResources { kind, count })
 }
 
-/// An open loop whose requests wait while every connection that this machine allows is open: with more of them
-/// it would have sent more. Where the plan asked for fewer, the wait is the plan's.
+/// True for an open loop whose requests wait while all connections that this machine allows are open: with more connections it would
+/// have sent more. Where the plan asks for fewer connections, the wait is not the generator's.
 fn out_of_connections(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
     evidence.step.rate_per_sec?;
     let LoweredTo { connections: allowed, resource } = evidence.run.manifest.machine.lowered_to?;
@@ -102,20 +102,20 @@ fn out_of_connections(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
         .then_some(GeneratorReason::OutOfConnections { resource, connections, allowed })
 }
 
-/// The frames of the last interval that was measured, in which an open loop has the most connections open.
+/// The frames of the last measured interval, in which an open loop has the most connections open.
 pub(super) fn last_heads<'a>(evidence: &Evidence<'a>) -> Vec<&'a plimsoll_record::FrameHead> {
     let last = evidence.measured.iter().map(|head| head.interval).max();
     evidence.measured.iter().copied().filter(|head| Some(head.interval) == last).collect()
 }
 
-/// Stolen time holds back only a generator that would have used it: workers that were mostly idle would not have used it.
+/// Stolen time limits only a generator that would have used it: mostly idle workers would not.
 fn stolen(health: &GeneratorHealth) -> Option<GeneratorReason> {
     let short = health.busiest_worker_ratio + health.starved_ratio >= MIN_USE_RATIO;
     let ratio = health.machine.stolen_ratio.filter(|_| short)?;
     (ratio >= STOLEN_RATIO).then_some(GeneratorReason::Stolen { ratio })
 }
 
-/// Segments that open connections are not counted: the target's accept queue may have refused them.
+/// Retransmitted SYN segments are not counted: the target's accept queue may have refused them.
 fn retransmits(health: &GeneratorHealth) -> Option<GeneratorReason> {
     let count = health.machine.segments_retransmitted?;
     let ratio = count as f64 / health.machine.segments_sent?.max(1) as f64;

@@ -1,4 +1,4 @@
-//! One row of a history: what identifies a run, and what it came to.
+//! One row of a history: the identity of a run, and its key figures.
 
 use plimsoll_record::{RunCommand, Tags};
 use serde::{Deserialize, Serialize};
@@ -14,8 +14,8 @@ pub struct EntryMachine {
 }
 
 impl EntryMachine {
-    /// True if runs of both can be compared. Another kernel makes no other machine: patches come often, and cutting a history at each
-    /// would leave none; what it changes is to be seen.
+    /// True if runs of both can be compared. The kernel may differ: it is patched often, and cutting a history at each patch would leave
+    /// none. Changes of the kernel are shown instead.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.hostname, self.cores) == (&other.hostname, other.cores)
     }
@@ -24,7 +24,7 @@ impl EntryMachine {
 /// A recorded run in a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunEntry {
-    /// What identifies a sealed run wherever it is kept, in hex; `None` for a run that did not end in order.
+    /// Identifies a sealed run in any store, in hex; `None` for a run that was not sealed.
     pub id: Option<String>,
     /// The name of its file.
     pub file: String,
@@ -38,11 +38,11 @@ pub struct RunEntry {
     pub tool_version: String,
     /// In milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
-    /// True if the user, a lost target or a failed step ended it: its figures are of a part of the planned load. Older rows of a
-    /// store do not say.
+    /// True if the user, a lost target or a failed step ended it, so that its figures cover a part of the planned load. False in older
+    /// rows of a store, which lack it.
     #[serde(default)]
     pub ended_early: bool,
-    /// Those that it was made with, and those given later.
+    /// Tags given with the run and later.
     pub tags: Tags,
     pub figures: RunFigures,
     /// What limits the target and where, as a phrase.
@@ -50,12 +50,12 @@ pub struct RunEntry {
 }
 
 impl RunEntry {
-    /// True if the run ended in order.
+    /// True if the run was sealed.
     pub fn is_sealed(&self) -> bool {
         self.id.is_some()
     }
 
-    /// True if its figures are of all of the planned load: it ended in order, and not early.
+    /// True if its figures cover all of the planned load: it was sealed, and did not end early.
     pub fn is_whole(&self) -> bool {
         self.is_sealed() && !self.ended_early
     }

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Findings, Law, Limit, Percentile, ResourceKind, StepSummary};
 
-/// With a lower success ratio, other figures are those of something else than the service.
+/// Below this success ratio, other figures do not describe the service.
 pub const MIN_SUCCESS_RATIO: f64 = 0.95;
 
-/// A value with its 95 % interval, in the form that is kept.
+/// A value with its 95 % interval, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     pub value: f64,
-    /// `None` where too little is known for one.
+    /// `None` where there are too few measurements for one.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -30,38 +30,38 @@ impl From<Measured> for Estimate {
     }
 }
 
-/// What a run came to. What is not known is `None`.
+/// The key figures of a run; unknown ones are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunFigures {
-    /// Completed requests per second at the step that the answer speaks of.
+    /// Completed requests per second at the step that the short answer reports.
     pub throughput_per_sec: Option<Measured>,
-    /// True if the target may serve more: the generator was the limit, or throughput was still growing.
+    /// True if the target may serve more: the generator was the limit, or throughput still grew.
     pub is_least: bool,
-    /// The highest rate of a search that held, requests per second. The interval ends at the lowest rate that did not; without one more
-    /// may hold.
+    /// The highest rate that held in a search, requests per second. The interval ends at the lowest rate that broke; without an interval
+    /// more may hold.
     pub held_per_sec: Option<Measured>,
-    /// Latency in nanoseconds at the rate that a search found, `None` if it found none; without a search at the step of the
-    /// throughput. A closed loop and arrivals at random wait for different queues, so that one never stands for the other.
+    /// Latency in nanoseconds at the rate that a search found, `None` if it found none; without a search, at the step of the throughput.
+    /// Neither replaces the other: closed loops and random arrivals cause different queues.
     pub p50_ns: Option<Measured>,
     pub p99_ns: Option<Measured>,
-    /// Successes over everything that ended, where the latency is from; of a search that found no rate, at the step of the throughput.
+    /// Successes over all ended requests, at the step of the latency; if a search found no rate, at the step of the throughput.
     pub success_ratio: Option<f64>,
-    /// CPU time of the target's processes a request, in nanoseconds, where they were sampled.
+    /// CPU time of the target's hosts per request, in nanoseconds, where it was sampled.
     pub cpu_per_request_ns: Option<Measured>,
-    /// The word of what limits, see [`Limit::name`].
+    /// The name of the limit, see [`Limit::name`].
     pub limit: String,
     pub generator_healthy: bool,
 }
 
-/// The step that the answer speaks of: the best within the conditions, else the one of highest throughput.
+/// The step that the short answer reports: the best within the conditions, else the one with the highest throughput.
 pub fn chosen_step(findings: &Findings) -> Option<&StepSummary> {
     let within = findings.slo.as_ref().and_then(|slo| slo.best_step);
     let named = within.and_then(|index| findings.steps.iter().find(|step| step.index == index));
     named.or_else(|| findings.best_answered_step().map(|(_, step)| step))
 }
 
-/// True for a ladder that shows only the least that the target holds: throughput was still growing at its last step, or it was cut
-/// short before it was known whether it grows.
+/// True for a ladder whose throughput is a lower bound: it still grew at the last step, or the ladder was cut before its plateau was
+/// known.
 pub fn is_unfinished(findings: &Findings) -> bool {
     let Some(last) = findings.steps.last().filter(|_| matches!(findings.plan.load, Load::Ladder { .. }))
     else {
@@ -76,24 +76,24 @@ pub fn is_unfinished(findings: &Findings) -> bool {
 }
 
 impl RunFigures {
-    /// True if so many requests failed that the other figures say nothing of the service.
+    /// True if so many requests failed that the other figures do not describe the service.
     pub fn is_failing(&self) -> bool {
         self.success_ratio.is_some_and(|ratio| ratio < MIN_SUCCESS_RATIO)
     }
 
-    /// True if the generator was the limit: an unfinished ladder alone leaves it open what limits.
+    /// True if the generator was the limit. An unfinished ladder alone does not show what limits.
     pub fn is_generator_limited(&self) -> bool {
         let has_limit = ![Limit::None.name(), Limit::Unknown.name()].contains(&self.limit.as_str());
         self.is_least && (has_limit || !self.generator_healthy)
     }
 
-    /// The rate that stands for the run, the highest of a search that held or else the throughput, and whether more may be served.
+    /// The rate that represents the run, and whether more may be served: the highest rate that held in a search, else the throughput.
     pub fn served(&self) -> Option<(Measured, bool)> {
         let of_search = self.held_per_sec.map(|held| (held, held.interval.is_none()));
         of_search.or_else(|| Some((self.throughput_per_sec?, self.is_least)))
     }
 
-    /// The figures of a run.
+    /// Extracts the figures of a run.
     pub fn new(findings: &Findings) -> Self {
         let chosen = chosen_step(findings).filter(|step| step.counts.ok > 0);
         let search = findings.search.as_ref();
@@ -122,9 +122,9 @@ fn percentile(Percentile { ns, interval_ns }: Percentile) -> Option<Measured> {
     Some(Measured { value: ns?, interval: interval_ns })
 }
 
-/// True if nothing is known of a host that was to be sampled: its probe was lost before the load.
+/// True if a host that was to be sampled has no resources: its probe was lost before the load.
 fn is_without_a_host(findings: &Findings) -> bool {
-    // Others sample a component, which may have no use of a processor.
+    // Other probes sample a component, which may not report CPU use.
     let is_of_host = |probe: &Probe| {
         matches!(probe, Probe::Local { .. } | Probe::Pid(_) | Probe::Ssh { .. } | Probe::Kubernetes(_))
     };
@@ -133,8 +133,8 @@ fn is_without_a_host(findings: &Findings) -> bool {
     sampled.map(|host| host.name.as_str()).any(|host| !is_known(host))
 }
 
-/// The demand for CPU of the hosts that requests pass, by the utilisation law; of a host whose processor others use too there is
-/// none. Without a host that was to be sampled, and without what is behind it, the sum would be less than a request takes.
+/// The CPU demand of the hosts that requests pass, by the utilisation law. `None` if other processes use the CPU of such a host, or if
+/// a host that was to be sampled is missing: the sum would be too low.
 fn cpu_per_request(findings: &Findings) -> Option<Measured> {
     if is_without_a_host(findings) {
         return None;
@@ -150,7 +150,7 @@ fn cpu_per_request(findings: &Findings) -> Option<Measured> {
         .collect();
     let demands = demands.filter(|demands| !demands.is_empty())?;
     let value: f64 = demands.iter().map(|each| each.value).sum();
-    // Independent intervals: half widths add as squares.
+    // The intervals are independent, so that the squares of half widths add up.
     let half = |each: &Estimate| each.interval.map(|(low, high)| ((high - low) / 2.0).powi(2));
     let half = demands.iter().map(half).sum::<Option<f64>>().map(f64::sqrt);
     let interval = half.map(|half| ((value - half) * 1e9, (value + half) * 1e9));

@@ -1,4 +1,4 @@
-//! The metrics whose history can be followed.
+//! The metrics that a trend can follow.
 
 use std::str::FromStr;
 
@@ -6,12 +6,12 @@ use plimsoll_stats::Estimate;
 
 use super::entry::RunEntry;
 
-/// A figure of every run.
+/// A figure that is followed over runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrendMetric {
-    /// Requests served a second.
+    /// Served requests per second.
     Throughput,
-    /// The highest rate of a search that held.
+    /// The highest rate that held in a search.
     HighestRate,
     Median,
     P99,
@@ -39,8 +39,8 @@ impl TrendMetric {
         if self.is_rate() { "requests_per_sec" } else { "ns" }
     }
 
-    /// True where this figure of a run is a bound: the target may have served more, or its latency may be less, as the generator that
-    /// was the limit adds to it. The rates of a search are those that the generator could make.
+    /// True where the figure of this run is a bound: the target may have served more, or a limiting generator may have added to the
+    /// latency. The latency at the rate of a search is none, since the generator could make that rate.
     pub fn is_bound(self, run: &RunEntry) -> bool {
         let figures = &run.figures;
         match self {
@@ -51,18 +51,18 @@ impl TrendMetric {
         }
     }
 
-    /// True for rates, of which more is better; of times less is.
+    /// True for rates, where more is better; false for times, where less is better.
     pub fn is_rate(self) -> bool {
         matches!(self, Self::Throughput | Self::HighestRate)
     }
 
-    /// True where too many requests failed for the value to be one of the service. The highest rate of a search is one at which its
+    /// True where too many requests failed for the value to describe the service. Never for the highest rate of a search, at which its
     /// conditions held.
     pub fn is_of_failures(self, run: &RunEntry) -> bool {
         self != Self::HighestRate && run.figures.is_failing()
     }
 
-    /// The value of a run, whatever became of its requests; `None` where it is not known.
+    /// The value of a run, even if its requests failed; `None` where it is unknown.
     pub fn of(self, run: &RunEntry) -> Option<Estimate> {
         let figures = &run.figures;
         let value = match self {

@@ -1,4 +1,4 @@
-//! Where a metric changed over comparable runs.
+//! Finds where a metric changed over comparable runs.
 
 use std::ops::Range;
 
@@ -8,20 +8,20 @@ use plimsoll_stats::{Estimate, ratio};
 use super::entry::RunEntry;
 use super::metric::TrendMetric;
 
-/// Which runs count as comparable, and what is there besides them.
+/// Which metric to follow, and which runs are comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrendOptions<'a> {
     pub metric: TrendMetric,
-    /// Runs of other plans too, if their target, command and name are those of the newest run.
+    /// Includes runs of other plans whose target, command and name are those of the newest run.
     pub any_plan: bool,
-    /// Runs of other machines too.
+    /// Includes runs of other machines.
     pub any_machine: bool,
-    /// The newest run of this host is the one that others are compared with, where enough of its runs have the metric: a store has
-    /// newer runs of other hosts. `None` for the newest run of any host.
+    /// The host whose newest run is the reference, if enough of its runs have the metric: a store may have newer runs of other hosts.
+    /// `None` for the newest run of any host.
     pub hostname: Option<&'a str>,
-    /// Of more comparable runs the newest so many are taken.
+    /// The most comparable runs that are used, the newest ones.
     pub runs_max: usize,
-    /// When the runs began whose files cannot be read, in milliseconds since 1970-01-01 UTC.
+    /// Start times of runs whose files cannot be read, in milliseconds since 1970-01-01 UTC.
     pub unreadable_unix_ms: &'a [u64],
 }
 
@@ -32,7 +32,7 @@ pub struct TrendPoint {
     pub value: Estimate,
 }
 
-/// Runs between two changes.
+/// The runs between two changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrendLevel {
     /// Indices of points.
@@ -46,53 +46,53 @@ pub struct TrendLevel {
 pub struct LevelChange {
     /// The index of the first point of the new level.
     pub at: usize,
-    /// The chance that runs of one level, in random order, show as great a difference; at least 0.001.
+    /// The probability of a difference at least this great if runs of one level are randomly ordered; at least 0.001.
     pub p_value: f64,
     /// The new level over the old one.
     pub ratio: Option<Estimate>,
-    /// Whether the new level is worse; `None` where the interval of the ratio is missing or holds 1: the test finds changes of the
-    /// spread, too.
+    /// Whether the new level is worse; `None` where the ratio has no interval or it includes 1, since the test also finds changes of
+    /// the spread.
     pub worse: Option<bool>,
-    /// There may be none: most runs of the lower level of rates, or of the higher one of times, show bounds, and those of the other
-    /// level do not, unless they are searches.
+    /// True if there may be no change: most runs of the worse level are bounds, and, except for searches, most of the better level are
+    /// not.
     pub is_bounded: bool,
 }
 
-/// How many runs were left out, by the first reason.
+/// The runs that were left out, each counted under the first reason that applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LeftOutRuns {
     /// Their files cannot be read.
     pub unreadable: usize,
-    /// They did not end in order, or ended early.
+    /// The runs were not sealed, or ended early.
     pub unfinished: usize,
     pub other_plan: usize,
     pub other_machine: usize,
-    /// So many of their requests failed that their values are those of something else.
+    /// Too many of their requests failed for their values to describe the service.
     pub failing: usize,
-    /// The metric is not known of them.
+    /// The metric is unknown.
     pub without_value: usize,
-    /// They are comparable, and older than as many runs as are taken.
+    /// Comparable, but older than the newest [`TrendOptions::runs_max`].
     pub older: usize,
 }
 
-/// Runs of the same command that are newer than the last point and have no value that counts: it may be worse than ever, such as
-/// the highest rate of a search that found none that holds.
+/// Runs of the same command that are newer than the last point but have no usable value. The metric may be at its worst in them, as in a
+/// search in which no rate held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NewerRuns {
-    /// Comparable ones of which the metric is not known.
+    /// Comparable runs in which the metric is unknown.
     pub comparable: usize,
-    /// Comparable ones of which too many requests failed.
+    /// Comparable runs with too many failed requests.
     pub failing: usize,
-    /// Comparable ones that did not end in order, or ended early.
+    /// Comparable runs that were not sealed, or ended early.
     pub unfinished: usize,
-    /// Those whose files cannot be read, of any command.
+    /// Runs of any command whose files cannot be read.
     pub unreadable: usize,
-    /// Those of another plan or machine: with a value the newest of them would be the run that others are compared with.
+    /// Runs of another plan or machine; with a value, the newest of them would be the reference.
     pub others: usize,
 }
 
 impl NewerRuns {
-    /// All of them.
+    /// The sum of all counts.
     pub fn count(self) -> usize {
         self.comparable + self.failing + self.unfinished + self.unreadable + self.others
     }
@@ -111,7 +111,7 @@ pub struct Trend {
     pub newer_without_value: NewerRuns,
 }
 
-/// So few comparable runs show no change, and no lack of one.
+/// There are too few comparable runs to decide whether a metric changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a change needs {MIN_VALUES} comparable runs, and there are {found}")]
 pub struct TooFewRuns {
@@ -120,8 +120,8 @@ pub struct TooFewRuns {
 }
 
 impl Trend {
-    /// Whether the newest level is worse than the one before by more than `margin`, a ratio such as 0.05: with the whole interval
-    /// of their ratio, so not without one. A level that may be the same is not worse.
+    /// True if the newest level is worse than the one before by more than `margin`, a ratio such as 0.05, with the whole interval of
+    /// their ratio. False without an interval, and for a change that may be none.
     pub fn regressed(&self, margin: f64) -> bool {
         let worse = self.changes.last().filter(|change| change.worse == Some(true) && !change.is_bounded);
         let Some(change) = worse else { return false };
@@ -129,7 +129,7 @@ impl Trend {
         if self.metric.is_rate() { high < 1.0 - margin } else { low > 1.0 + margin }
     }
 
-    /// The indices of points that were made under another kernel than the point before, by the same machine.
+    /// The indices of points whose kernel differs from that of the previous point, on the same machine.
     pub fn kernel_changes(&self) -> Vec<usize> {
         let machine = |at: usize| &self.points[at].run.machine;
         let differs = |at: &usize| {
@@ -138,21 +138,21 @@ impl Trend {
         (1..self.points.len()).filter(differs).collect()
     }
 
-    /// Points of which only a bound is known.
+    /// The number of points that are bounds.
     pub fn bounds(&self) -> usize {
         self.points.iter().filter(|point| self.is_bound(point)).count()
     }
 
-    /// True where a point is a bound, of rates the least value, of times the greatest.
+    /// True if a point is a bound: a lower one for rates, an upper one for times.
     pub fn is_bound(&self, point: &TrendPoint) -> bool {
         self.metric.is_bound(&point.run)
     }
 }
 
-/// The changes of a metric over the runs that are comparable with the newest one.
+/// Finds the changes of a metric over the runs that are comparable with the newest one.
 ///
 /// # Errors
-/// When there are too few of them.
+/// When there are too few comparable runs.
 pub fn trend(runs: &[RunEntry], options: TrendOptions<'_>) -> Result<Trend, TooFewRuns> {
     let mut left_out = LeftOutRuns::default();
     let (mut points, newer_without_value) = comparable(runs, options, &mut left_out);
@@ -176,7 +176,7 @@ pub fn trend(runs: &[RunEntry], options: TrendOptions<'_>) -> Result<Trend, TooF
         let points = &points[level.points.clone()];
         2 * points.iter().filter(|point| options.metric.is_bound(&point.run)).count() > points.len()
     };
-    // At one load, a change of bounds is one where both levels are such: the generator is in both.
+    // At one load, two levels of bounds are comparable: the generator limits both.
     let is_of_searches = options.metric == TrendMetric::HighestRate;
     let changes = found.iter().zip(levels.windows(2)).map(|(change, pair)| {
         let (before, after) = (pair[0].mean, pair[1].mean);
@@ -202,7 +202,7 @@ fn is_worse(metric: TrendMetric, ratio: Option<Estimate>) -> Option<bool> {
     (falls || low > 1.0).then_some(falls == metric.is_rate())
 }
 
-/// Why a run has no value that counts.
+/// Why a run has no usable value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NoValue {
     Unfinished,
@@ -218,12 +218,11 @@ fn value(metric: TrendMetric, run: &RunEntry) -> Result<Estimate, NoValue> {
     if metric.is_of_failures(run) { Err(NoValue::Failing) } else { Ok(value) }
 }
 
-/// The run that others are compared with: the newest one with a value, of the own host where that has enough runs to follow. Which host that
-/// is comes with it.
+/// The reference run, which is the newest with a value, and the host it was restricted to, if that host has enough runs.
 fn newest<'a>(runs: &'a [RunEntry], options: TrendOptions<'a>) -> (Option<&'a RunEntry>, Option<&'a str>) {
     let metric = options.metric;
     let is_of = |run: &RunEntry, host: &str| run.machine.hostname == host;
-    // Runs that all fail are a series to follow, too.
+    // A series of runs that all fail is followed, too.
     let has_runs = |host: &&str| {
         let followed = runs.iter().filter(|run| is_of(run, host) && metric.of(run).is_some());
         followed.count() >= MIN_VALUES
@@ -233,7 +232,7 @@ fn newest<'a>(runs: &'a [RunEntry], options: TrendOptions<'a>) -> (Option<&'a Ru
     (runs.iter().filter(may_be).max_by_key(|run| run.started_unix_ms), host)
 }
 
-/// The runs that are comparable with the newest one that has a value, and the newer ones without a value.
+/// The runs that are comparable with the reference, and the newer ones without a value.
 fn comparable(
     runs: &[RunEntry],
     options: TrendOptions<'_>,

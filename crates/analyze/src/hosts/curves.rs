@@ -1,5 +1,5 @@
-//! Figures of hosts and processes over time that are no use of a resource: garbage collection, stalls, waits, and the CPU of each
-//! process. A page draws them on the axis of time of the load. No rule reads them.
+//! Figures of hosts and processes over time that are not the use of a resource: garbage collection, stalls, waits, and the CPU of
+//! each process. A page draws them over the time of the load. No rule reads them.
 
 mod curve;
 mod generator;
@@ -33,7 +33,7 @@ pub(crate) fn curves(run: &Run, hosts: &Hosts<'_>, spans: &[Span], resources: &[
     curves
 }
 
-/// The part of all time of the processors of a host, or of a core, that these counters of milliseconds have.
+/// The share of all processor time of a host, or of a core, that these counters of milliseconds have.
 fn share_of_total(track: &Track<'_>, metrics: &[Metric], span: Span) -> Option<f64> {
     let total_ms = track.per_sec(track.own(cpu::TOTAL_MS)?, span).filter(|total_ms| *total_ms > 0.0)?;
     let parts = metrics.iter().filter_map(|metric| track.per_sec(track.own(*metric)?, span));
@@ -65,7 +65,7 @@ fn of_host(windows: &Windows<'_>) -> Vec<Curve> {
     curves
 }
 
-/// Pages that were read from swap, or from files that had been in memory, whichever are more.
+/// Pages per second that were read from swap, or from files that had been in memory, whichever are more.
 fn pages_fetched(windows: &Windows<'_>) -> Option<Curve> {
     let track = |source| windows.hosts.track(windows.host, source, Subject::Host);
     let (machine, group) = (track(Source::Memory), track(Source::Cgroup));

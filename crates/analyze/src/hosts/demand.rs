@@ -5,25 +5,25 @@ use plimsoll_stats::line::{self, Line};
 use super::utilisation::BUSY;
 use crate::Estimate;
 
-/// The highest throughput must be so many times the lowest, or a slope is made of noise alone.
+/// The highest throughput must be this many times the lowest; otherwise noise alone would give the slope.
 const MIN_SPREAD: f64 = 1.25;
-/// A server that is full from the first step on may still serve more under more load, for it sleeps and wakes less often
-/// for each request. Beyond this factor it was not the requests that filled it.
+/// A server that is full from the first step on may still serve more under more load, because it sleeps and wakes less often
+/// per request. Beyond this factor it was not the requests that filled it.
 pub(crate) const MAX_BATCHING: f64 = 3.0;
-/// A process or a resource whose use is at least this part of what it is at the plateau, at a throughput at which it would
-/// have far less to do, is used whatever the load.
+/// A use does not depend on the load if it is at least this share of its value at the plateau, at a throughput at which there
+/// would be far less to do.
 const STEADY: f64 = 0.5;
 
-/// Whether use grows with throughput, as the law has it.
+/// Whether use grows with throughput, as the utilisation law says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {
-    /// It does: the interval of the slope lies above zero.
+    /// It grows: the interval of the slope lies above zero.
     Holds,
-    /// It does not: something other than the requests uses it.
+    /// It does not grow: something other than the requests uses the resource.
     Broken,
-    /// Throughput hardly differed between the steps, or there were too few of them, or use scatters so widely that a request
-    /// may cost nothing or all of it; or nothing was left of the resource in most steps, so that its use could not grow.
+    /// Not known: throughput hardly differed between the steps, or there were too few of them, or use scatters so widely that a
+    /// request may cost nothing or all of it; or nothing was left of the resource in most steps, so that its use could not grow.
     Untested,
 }
 
@@ -32,7 +32,7 @@ pub enum Law {
 pub struct Demand {
     /// D in the resource's unit times seconds a request: core-seconds, bits, packets.
     pub per_request: Estimate,
-    /// U₀, what is used without requests, in the resource's unit.
+    /// U₀, the use without requests, in the resource's unit.
     pub idle: f64,
     /// The throughput at which nothing of the resource is left, in requests per second; `None` where the capacity is not
     /// known or use does not grow with throughput.
@@ -47,9 +47,9 @@ pub(crate) struct Load {
     pub(crate) used: f64,
 }
 
-/// Whether what is used follows the load, by the lowest throughput and another one; `None` where they are too near to each other
-/// to tell. At the lowest a request may cost some times as much, for a server sleeps and wakes more often; where there is too
-/// much of it for that too, what was used there must be far less.
+/// Whether a use follows the load, by the lowest throughput and another one; `None` where these are too close to decide. At the
+/// lowest throughput a request may cost several times as much, because a server sleeps and wakes more often. Where throughput differs
+/// by more than that explains, the use must be far less there.
 pub(crate) fn follows_load(lowest: Load, now: Load) -> Option<bool> {
     if lowest.used < STEADY * now.used {
         return Some(true);
@@ -58,8 +58,8 @@ pub(crate) fn follows_load(lowest: Load, now: Load) -> Option<bool> {
     far_less_to_do.then_some(false)
 }
 
-/// The demand by these steps. `plateau` is the step of the highest throughput: from there the line is followed to the
-/// capacity, so that what was seen is not replaced by what was fitted.
+/// Computes the demand from these steps. `plateau` is the step of the highest throughput: the line is followed from there to the
+/// capacity, so that the fit does not replace what was measured.
 ///
 /// X_max = X + (c − U)/D at the plateau. Its interval takes the ends of the interval of D, and the scatter of U about
 /// the line over D.
@@ -75,7 +75,7 @@ pub(crate) fn demand(loads: &[Load], plateau: Load, capacity: Option<f64>) -> Op
     }
 }
 
-/// Without a line: everything that was used was used for requests. That makes D too large rather than too small.
+/// The demand without a line: all use is charged to requests, which makes D too large rather than too small.
 fn through_origin(plateau: Load, capacity: Option<f64>) -> Demand {
     let value = plateau.used / plateau.throughput_per_sec;
     let at_per_sec = capacity.filter(|_| value > 0.0).map(|capacity| Estimate::exact(capacity / value));

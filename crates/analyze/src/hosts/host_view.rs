@@ -22,7 +22,7 @@ pub struct WatchedHost {
     pub throttled: Vec<Throttled>,
     /// What could not be read, each source once.
     pub unread: Vec<Unread>,
-    /// What sampling it cost the machine that did it: cores, over the whole run. `None` where that was not measured.
+    /// Cores that sampling it cost the machine that did it, over the whole run; `None` where that was not measured.
     pub probe_cores: Option<f64>,
 }
 
@@ -53,16 +53,16 @@ pub struct ComponentFigure {
     pub unit: FigureUnit,
 }
 
-/// How a figure is to be read.
+/// The unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FigureUnit {
-    /// So many each second.
+    /// A number per second.
     PerSec,
-    /// So many at a time.
+    /// A number at a time.
     Count,
     Bytes,
-    /// A part of the time, from 0.
+    /// A share of the time, from 0.
     Ratio,
 }
 
@@ -71,7 +71,7 @@ pub enum FigureUnit {
 pub struct Throttled {
     /// The group's path; empty for the host itself.
     pub group: String,
-    /// The part of its periods in which it was held back, from 0 to 1.
+    /// The share of its periods in which it was held back, from 0 to 1.
     pub ratio: f64,
 }
 
@@ -89,18 +89,18 @@ pub struct Unread {
     pub why: String,
 }
 
-/// How a metric is shown, apart from what its kind and unit say.
+/// How a metric is shown, in addition to its kind and unit.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     Always,
     /// Only if it grows.
     Growing,
-    /// Time that many spend at once: how many do on average (Little's law).
+    /// Time that many spend at once, shown as how many do on average (Little's law).
     Waiters,
 }
 
-/// The metrics of components that are worth reading, and what they count, fit to follow the value. A counter is shown by its
-/// growth each second, a counter of time as a part of the time, a gauge by its mean.
+/// The metrics of components that are shown, with the words that follow the value. A counter is shown by its growth per second, a
+/// counter of time as a share of the time, a gauge by its mean.
 const KNOWN: [(Metric, &str, Form); 28] = [
     (nginx::REQUESTS, "requests", Always),
     (nginx::ACCEPTS, "connections accepted", Growing),
@@ -148,8 +148,8 @@ fn figure(
     (form != Growing || value > 0.0).then_some(ComponentFigure { name, unit, value })
 }
 
-/// The hosts other than the generator that anything was heard or should have been heard of, by name. Figures are those of the
-/// step at this position.
+/// The hosts other than the generator that were sampled or should have been, by name. Figures are those of the step at this
+/// position.
 pub fn watched_hosts(run: &Run, steps: &[StepSummary], position: usize) -> Vec<WatchedHost> {
     let hosts = Hosts::new(run);
     let span = spans(run, steps).get(position).copied();
@@ -207,7 +207,7 @@ fn unread(samples: &[HostSample], name: &str) -> Vec<Unread> {
     sources.into_values().filter(|source| source.times > 0).collect()
 }
 
-/// All threads that sampled a host, from their first sample to their last.
+/// Cores used by all threads that sampled a host, from their first sample to their last.
 fn probe_cores(samples: &[HostSample], name: &str) -> Option<f64> {
     let mut threads: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.host == name && sample.source == Source::Probe) {
@@ -226,7 +226,7 @@ fn probe_cores(samples: &[HostSample], name: &str) -> Option<f64> {
 }
 
 /// Calls per second of all watched processes of each host other than the generator's, as the kernel counts reads and
-/// writes of any kind of file for each process; calls that only sockets have (send, recv) are not among them. Hosts of
+/// writes of any kind of file for each process. Calls that only sockets have (send, recv) are not included. Hosts of
 /// which nothing was read are left out.
 pub fn io_calls_per_sec(run: &Run, steps: &[StepSummary], position: usize) -> Vec<(String, f64)> {
     let hosts = Hosts::new(run);
@@ -241,7 +241,7 @@ pub fn io_calls_per_sec(run: &Run, steps: &[StepSummary], position: usize) -> Ve
     hosts.names().into_iter().filter_map(of).collect()
 }
 
-/// Cores that the processes of each tier used in the step at this position; `None` where they were not sampled.
+/// Cores used by the processes of each tier in the step at this position; `None` where they were not sampled.
 pub fn cores_of_tiers(
     run: &Run,
     steps: &[StepSummary],

@@ -5,14 +5,14 @@ use plimsoll_record::Subject;
 use super::demand::Demand;
 use crate::findings::{Limit, Part, Place};
 
-/// One kind of thing that is used up by requests.
+/// A kind of resource that requests use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResourceKind {
     Cpu,
-    /// All processors of a machine of which it is not known how many there are.
+    /// All processors of a machine whose number is unknown.
     Machine,
     Core,
-    /// The cores that processes may run on, where these are not all of a host.
+    /// The cores that processes may run on, where these are not all cores of a host.
     AllowedCores,
     /// One thread: it can use one processor at most.
     Thread,
@@ -20,7 +20,7 @@ pub enum ResourceKind {
     Quota,
     BandwidthOut,
     BandwidthIn,
-    /// Bits both ways, where a link is sold so.
+    /// Bits in both directions, for a link that is sold by their sum.
     BandwidthBoth,
     PacketsOut,
     PacketsIn,
@@ -34,14 +34,14 @@ pub enum ResourceKind {
     Descriptors,
     /// Connections that wait to be accepted.
     AcceptQueue,
-    /// Connections of a server that allows so many.
+    /// Connections of a server that allows a fixed number.
     Connections,
-    /// The workers or connections of a pool, each held for a time of each request.
+    /// The workers or connections of a pool, each held for some time by each request.
     Pool,
 }
 
 impl ResourceKind {
-    /// Its word in JSON, its unit, and the limit that it is when it stops growth.
+    /// Its word in JSON, its unit, and its limit.
     fn facts(self) -> (&'static str, &'static str, Limit) {
         match self {
             Self::Cpu => ("cpu", "cores", Limit::Cpu),
@@ -76,7 +76,7 @@ impl ResourceKind {
         self.facts().1
     }
 
-    /// What it is called when it stops growth.
+    /// The limit of a verdict in which it stops growth.
     pub fn limit(self) -> Limit {
         self.facts().2
     }
@@ -86,14 +86,14 @@ impl ResourceKind {
         matches!(self.limit(), Limit::Bandwidth | Limit::Packets)
     }
 
-    /// True for what all processes of a machine share, whichever of them a probe watches.
+    /// True for resources that all processes of a machine share, whether or not a probe watches these.
     pub(crate) fn is_of_machine(self) -> bool {
         let whole = matches!(self, Self::Cpu | Self::Core | Self::Disk | Self::Memory);
         whole || self.is_of_link()
     }
 
-    /// True if each request uses a part of a second's worth of it, so that the utilisation law gives its limit. A
-    /// device's time is no such thing: many of them serve several requests at once.
+    /// True if each request spends a part of its capacity per second, so that the utilisation law gives its limit. The time of a
+    /// device does not count: many devices serve several requests at once.
     pub(crate) fn is_spent(self) -> bool {
         !matches!(self, Self::Disk | Self::Memory | Self::Descriptors | Self::AcceptQueue | Self::Connections)
     }
@@ -108,22 +108,22 @@ pub struct Resource {
     pub part: Part,
     /// How much there is, in its kind's unit; `None` where it is not known.
     pub capacity: Option<f64>,
-    /// How much was used while each step was measured, in the order of the steps: the mean over the window for what is
-    /// spent, the most for what is held. `None` where it was not sampled.
+    /// How much was used while each step was measured, in the order of the steps: the mean over the window for a resource that is
+    /// spent, the maximum for one that is held. `None` where it was not sampled.
     pub used: Vec<Option<f64>>,
-    /// Of what was used of a host's CPU, the part that others than the target used; empty for all else.
+    /// For a host's CPU, the part of the use that is by others than the target; empty for other resources.
     pub others: Vec<Option<f64>>,
-    /// What a request uses of it, by regression over the steps; `None` for what is not spent by requests, or not known.
+    /// The use per request, by regression over the steps; `None` for a resource that requests do not spend, or if unknown.
     pub demand: Option<Demand>,
 }
 
 impl Resource {
-    /// What its samples are of; `None` where no rule looks for them.
+    /// The subject of its samples; `None` where no rule looks for them.
     pub(crate) fn subject(&self) -> Option<Subject<'_>> {
         self.part.subject()
     }
 
-    /// The name of its process or thread; of the thread of a component its address; empty for anything else.
+    /// The name of its process or thread; for the thread of a component its address; empty for anything else.
     pub(crate) fn name(&self) -> &str {
         match &self.part {
             Part::ComponentThread { address, .. } => address,
@@ -131,12 +131,12 @@ impl Resource {
         }
     }
 
-    /// True for what goes over the loopback interface.
+    /// True for the loopback interface.
     pub fn is_loopback(&self) -> bool {
         self.part.is_loopback()
     }
 
-    /// A resource of which so much was used in each step, and whose demand is not known yet.
+    /// Creates a resource with its use in each step; its demand is not known yet.
     pub(crate) fn new(
         kind: ResourceKind,
         (host, part): (&str, Part),
@@ -163,14 +163,14 @@ impl Resource {
         Place::part(&self.host, self.part.clone())
     }
 
-    /// What it is called, with its capacity.
+    /// Its name, with its capacity.
     pub fn id(&self) -> ResourceId {
         let (host, part) = (self.host.clone(), self.part.clone());
         ResourceId { kind: self.kind, host, part, capacity: self.capacity }
     }
 }
 
-/// A resource by its name.
+/// The name of a resource, without its use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceId {
     pub kind: ResourceKind,
@@ -185,7 +185,7 @@ impl ResourceId {
         Place::part(&self.host, self.part.clone())
     }
 
-    /// A link counted in packets, not in bits.
+    /// True for a link counted in packets, not in bits.
     pub fn is_of_packets(&self) -> bool {
         matches!(self.kind, ResourceKind::PacketsIn | ResourceKind::PacketsOut)
     }

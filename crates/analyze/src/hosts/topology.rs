@@ -1,10 +1,10 @@
 //! Which processes on which hosts a request passes, found by following connections from the target's listener.
 //!
-//! Hosts report who listens and what their processes are connected to (samples `listener` and `peers`). The target's
+//! Hosts report listeners and the connections of their processes (samples `listener` and `peers`). The target's
 //! address leads to a listener, its process to the addresses that it is connected to, and so on. Where nothing is sampled,
-//! an address is all there is, and the way ends.
+//! only the address is known, and the path ends.
 //!
-//! One walk gives both: the tiers as reports draw them, and how many connections lead through each of them step by step,
+//! One walk gives both the tiers as reports draw them and the number of connections through each of them in each step,
 //! from which the verdict concludes where requests wait.
 
 mod at_place;
@@ -19,22 +19,22 @@ pub struct Topology {
     pub tiers: Vec<TierNode>,
 }
 
-/// A process, with its children of the same name, that requests reach.
+/// A process that requests reach, with its children of the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierNode {
-    /// The name of its host; where it is not sampled, its address.
+    /// The name of its host, or its address if that is not sampled.
     pub host: String,
     /// The name of the process; `None` where it is not known.
     pub process: Option<String>,
     /// The process and its children, as far as they are known.
     pub pids: Vec<u32>,
     pub endpoint: Endpoint,
-    /// How many connections away from the load generator it is, from 1.
+    /// Its distance from the load generator in connections, from 1.
     pub depth: u32,
     pub downstream: Vec<TierEdge>,
 }
 
-/// Where a process is reached by others.
+/// Where other processes reach a process.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Endpoint {
     Port(u16),
@@ -47,7 +47,7 @@ pub enum Endpoint {
 pub struct TierEdge {
     /// The index of the other tier.
     pub to: usize,
-    /// The most of them that were seen established at a time, summed over processes.
+    /// The highest number of them that were established at a time, summed over processes.
     pub connections: u64,
 }
 
@@ -57,7 +57,7 @@ impl Topology {
         self.tiers.iter().any(|tier| tier.process.is_some())
     }
 
-    /// The tiers by how many connections they are away from the generator, the nearest first.
+    /// The tiers by depth, those nearest to the generator first.
     pub fn levels(&self) -> Vec<Vec<&TierNode>> {
         let deepest = self.tiers.iter().map(|tier| tier.depth).max().unwrap_or(0);
         (1..=deepest).map(|depth| self.tiers.iter().filter(|tier| tier.depth == depth).collect()).collect()

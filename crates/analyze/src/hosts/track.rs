@@ -6,23 +6,23 @@ use plimsoll_record::metric::cgroup;
 use plimsoll_record::{Counters, Metric, Source};
 use plimsoll_stats::mean;
 
-/// Two reads farther apart than this do not show what was between them: hosts are read once a second, so more than one
-/// read is missing there. What is measured more rarely, as by cAdvisor, has [`MAX_GAPS`] instead.
+/// The longest time between two reads that shows what was between them: hosts are read once a second, so beyond it more than one
+/// read is missing. Sources that are measured more rarely, as by cAdvisor, have [`MAX_GAPS`] instead.
 const MAX_GAP_NS: u64 = 2_500_000_000;
-/// The same in usual distances of reads.
+/// The same limit as a multiple of the usual time between reads.
 const MAX_GAPS: f64 = 2.5;
-/// After an hour hosts are read more rarely: each time after so many parts of the time since the run began.
+/// After an hour hosts are read more rarely: the time between reads is the time since the run began, divided by this.
 const READS_PER_RUN: f64 = 3600.0;
-/// A rate is known only if reads cover this part of the time it is for.
+/// A rate is known only if reads cover this share of its span.
 const MIN_COVERED: f64 = 0.5;
-/// This part of the time between the reads must lie within it. It is a little less than half, for a window of a second lies
-/// within two distances of a second and a little.
+/// This share of the time between the reads must lie within the span. It is a little less than half, because a window of a second
+/// lies within two intervals of a little more than a second.
 const MIN_WITHIN: f64 = 0.45;
-/// Reads of one counter by two probes are compared only if they are so far apart: clocks of two machines differ by less.
+/// Reads of one counter by two probes are compared only if they are this far apart: clocks of two machines differ by less.
 const APART_NS: u64 = 100_000_000;
-/// In less time without load the ticks by which kernels count processor time show nothing.
+/// If the time without load is shorter, the ticks by which kernels count processor time show nothing.
 const MIN_REST_SEC: f64 = 0.3;
-/// A gauge that was not read within a span was that of a read so near to it.
+/// A gauge that was not read within a span has the value of a read this close to it.
 const NEAR_NS: u64 = 1_000_000_000;
 
 /// A stretch of the run, in nanoseconds since it began.
@@ -37,7 +37,7 @@ impl Span {
         self.to_ns.saturating_sub(self.from_ns) as f64 / 1e9
     }
 
-    /// What two stretches share.
+    /// The overlap of two stretches; `None` if there is none.
     fn shared(self, other: Self) -> Option<Self> {
         let span = Self { from_ns: self.from_ns.max(other.from_ns), to_ns: self.to_ns.min(other.to_ns) };
         (span.from_ns < span.to_ns).then_some(span)
@@ -50,11 +50,11 @@ struct Read<'a> {
     counters: &'a Counters,
 }
 
-/// The longest distance of two of these reads, in order of time, that shows what was between them.
+/// The longest time between two of these reads, sorted by time, that shows what was between them.
 fn max_gap_ns(reads: &[Read<'_>]) -> u64 {
     let mut gaps: Vec<u64> = reads.windows(2).map(|pair| pair[1].at_ns - pair[0].at_ns).collect();
     gaps.sort_unstable();
-    // One distance shows nothing of what is usual.
+    // A single interval does not show what is usual.
     let usual_ns = gaps.get(gaps.len() / 2).copied().filter(|_| gaps.len() > 1).unwrap_or_default();
     MAX_GAP_NS.max((usual_ns as f64 * MAX_GAPS) as u64)
 }
@@ -64,12 +64,12 @@ fn max_gap_ns(reads: &[Read<'_>]) -> u64 {
 pub(crate) struct Track<'a> {
     source: Source,
     reads: Vec<Read<'a>>,
-    /// The longest distance of two reads in a short run that shows what was between them.
+    /// The longest time between two reads, in a short run, that shows what was between them.
     max_gap_ns: u64,
 }
 
 impl<'a> Track<'a> {
-    /// Without any read.
+    /// A track without reads.
     pub(super) fn new(source: Source) -> Self {
         Self { source, reads: Vec::new(), max_gap_ns: MAX_GAP_NS }
     }
@@ -78,7 +78,7 @@ impl<'a> Track<'a> {
         self.source == source
     }
 
-    /// The metric of this track's source that counts the same as this one.
+    /// The metric of this track's source that counts the same as `metric`.
     pub(crate) fn own(&self, metric: Metric) -> Option<Metric> {
         metric.in_source(self.source)
     }
@@ -98,7 +98,7 @@ impl<'a> Track<'a> {
         self.reads.iter().filter_map(move |read| Some((read.at_ns, read.counters.get(metric)? as f64)))
     }
 
-    /// How many cores the quota of a control group allows, or of the group of a process; `None` without a quota.
+    /// The number of cores that the quota of a control group, or of the group of a process, allows; `None` without a quota.
     pub(crate) fn quota(&self) -> Option<f64> {
         let period_us = self.last(self.own(cgroup::PERIOD_US)?).filter(|period_us| *period_us > 0.0)?;
         Some(self.last(self.own(cgroup::QUOTA_US)?)? / period_us)
@@ -109,7 +109,7 @@ impl<'a> Track<'a> {
         self.fits_between(other, metric) && other.fits_between(self, metric)
     }
 
-    /// The first and the last value of a counter are each between what another track read before and after.
+    /// True if the first and the last value of a counter each lie between what another track read before and after.
     fn fits_between(&self, other: &Self, metric: Metric) -> bool {
         let others: Vec<(u64, f64)> = other.values(metric).collect();
         let fits = |(at_ns, value): (u64, f64)| {
@@ -122,17 +122,17 @@ impl<'a> Track<'a> {
         first.into_iter().chain(values.last()).all(fits)
     }
 
-    /// The part of its periods in which a control group was held back; `None` if it had none, or they are not known.
+    /// The share of its periods in which a control group was throttled; `None` if it had no periods, or they are unknown.
     pub(crate) fn throttled(&self, span: Span) -> Option<f64> {
         let periods = self.per_sec(cgroup::PERIODS, span).filter(|periods| *periods > 0.0)?;
         Some(self.per_sec(cgroup::THROTTLED_PERIODS, span)? / periods)
     }
 
-    /// How fast a counter grew within a span, per second.
+    /// The growth of a counter within a span, per second.
     ///
-    /// A counter is taken to grow evenly between two reads of it. What lies between reads too far apart is left out, and
-    /// with less than half of the span covered, or a counter that fell (what it counts was started again), nothing is known.
-    /// Nor is it where clearly most of what the reads are apart lies outside the span: it is another time's then.
+    /// A counter is taken to grow evenly between two reads of it. Time between reads that are too far apart is left out. The
+    /// rate is `None` if less than half of the span is covered, or if the counter fell (what it counts was started again), or if
+    /// clearly most of the time between the reads lies outside the span.
     pub(crate) fn per_sec(&self, metric: Metric, span: Span) -> Option<f64> {
         let values: Vec<(u64, f64)> = self.values(metric).collect();
         let (mut grown, mut covered_sec, mut read_sec) = (0.0, 0.0, 0.0);
@@ -163,7 +163,7 @@ impl<'a> Track<'a> {
         self.max_gap_ns.max((MAX_GAPS * at_ns as f64 / READS_PER_RUN) as u64)
     }
 
-    /// From the first read to the last one up to this time; `None` unless there are two, some time apart.
+    /// The span from the first read to the last one up to this time; `None` unless there are two, some time apart.
     pub(crate) fn until(&self, at_ns: u64) -> Option<Span> {
         let mut reads = self.reads.iter().map(|read| read.at_ns).filter(|read| *read <= at_ns);
         let from_ns = reads.next()?;
@@ -171,8 +171,8 @@ impl<'a> Track<'a> {
         (span.seconds() >= MIN_REST_SEC).then_some(span)
     }
 
-    /// How fast a counter grew from the last read before a span to the first after it, per second, whatever was not read
-    /// between them: a component that turns connections away turns the probe away too. After the run's last step the last read
+    /// The growth of a counter from the last read before a span to the first after it, per second, even if reads between
+    /// them failed: a component that turns connections away turns the probe away too. After the run's last step, the last read
     /// stands for one after it.
     pub(crate) fn per_sec_around(&self, metric: Metric, span: Span) -> Option<f64> {
         let before = self.values(metric).take_while(|(at_ns, _)| *at_ns <= span.from_ns).last()?;
@@ -201,8 +201,8 @@ impl<'a> Track<'a> {
         (!values.is_empty()).then(|| mean(&values))
     }
 
-    /// The mean within a span of one entry of a list that was read whole, so that an entry that is not on it is none; or else
-    /// the value of the read nearest to the span.
+    /// The mean within a span of one entry of a list that is read as a whole, so that a missing entry counts as 0; without a read
+    /// in the span, the value of the read nearest to it.
     pub(crate) fn mean_made(&self, name: &str, span: Span) -> Option<f64> {
         let value = |read: &Read<'_>| read.counters.named(name).map(|value| value as f64);
         let inside = self.reads.iter().filter(|read| (span.from_ns..=span.to_ns).contains(&read.at_ns));
@@ -218,13 +218,13 @@ impl<'a> Track<'a> {
         self.gauges(metric, span).into_iter().reduce(f64::max)
     }
 
-    /// The highest value in the whole run of a counter whose name was made when it was read.
+    /// The highest value in the whole run of a counter whose name is made when it is read.
     pub(crate) fn most_made(&self, name: &str) -> Option<f64> {
         let values = self.reads.iter().filter_map(|read| read.counters.named(name));
         values.max().map(|value| value as f64)
     }
 
-    /// The same as the number that it is, for what is no quantity.
+    /// The last reading of a metric as an integer, for values that are no quantity, such as ids.
     pub(crate) fn last_number(&self, metric: Metric) -> Option<u64> {
         self.reads.iter().rev().find_map(|read| read.counters.get(metric))
     }
@@ -240,13 +240,13 @@ impl<'a> Track<'a> {
         self.values(metric).last().map(|(_, value)| value)
     }
 
-    /// The names that were ever read, each once; for a source whose names are made when they are read.
+    /// All names that were ever read, for a source whose names are made when they are read.
     pub(crate) fn made_names(&self) -> BTreeSet<&'a str> {
         self.reads.iter().flat_map(|read| read.counters.names()).collect()
     }
 }
 
-/// The value that was read nearest to a span, if that is near enough.
+/// The value of the read nearest to a span, if it is near enough.
 fn nearest(values: impl Iterator<Item = (u64, f64)>, span: Span) -> Option<f64> {
     let away = |at_ns: u64| span.from_ns.saturating_sub(at_ns).max(at_ns.saturating_sub(span.to_ns));
     let nearest = values.min_by_key(|(at_ns, _)| away(*at_ns))?;

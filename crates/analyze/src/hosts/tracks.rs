@@ -1,4 +1,4 @@
-//! The samples of hosts by host, source and subject, next to the steps during which they were taken.
+//! The samples of hosts by host, source and subject, and the steps during which they were taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,25 +13,25 @@ use crate::findings::Part;
 /// The name under which the machine that makes the load is recorded.
 pub(crate) const GENERATOR: &str = PlanHost::GENERATOR;
 
-/// Host, source, and the word for the subject.
+/// Host, source, and the text of the subject.
 type Key<'a> = (&'a str, Source, &'a str);
 
 /// All samples of a run that could be read, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts<'a> {
     tracks: BTreeMap<Key<'a>, Track<'a>>,
-    /// Host and source of what was there and could not be read, with the first reason.
+    /// Host and source of what existed and could not be read, with the first reason.
     failed: BTreeMap<(&'a str, Source), &'a str>,
-    /// Up to when there was no load, in nanoseconds since the run began; `None` where that was not recorded.
+    /// The end of the time without load, in nanoseconds since the run began; `None` where that was not recorded.
     rested_ns: Option<u64>,
 }
 
-/// What is known of hosts where none was sampled.
+/// The samples of a run in which no host was sampled.
 pub(crate) static NOT_SAMPLED: Hosts<'static> =
     Hosts { tracks: BTreeMap::new(), failed: BTreeMap::new(), rested_ns: None };
 
 impl<'a> Hosts<'a> {
-    /// The samples of a run, sorted out.
+    /// Sorts the samples of a run.
     pub(crate) fn new(run: &'a Run) -> Self {
         let rested = run.events.iter().find(|event| event.kind == EventKind::Rested);
         let mut hosts = Self { rested_ns: rested.map(|event| event.at_ns), ..Self::default() };
@@ -55,7 +55,7 @@ impl<'a> Hosts<'a> {
         hosts
     }
 
-    /// When something was sampled before there was load.
+    /// The span in which a subject was sampled before there was load.
     pub(crate) fn rest(&self, track: &Track<'_>) -> Option<Span> {
         track.until(self.rested_ns?)
     }
@@ -66,12 +66,12 @@ impl<'a> Hosts<'a> {
         names.filter(|name| *name != GENERATOR).collect()
     }
 
-    /// One subject of a source.
+    /// The track of one subject of a source.
     pub(crate) fn track(&self, host: &str, source: Source, subject: Subject<'_>) -> Option<&Track<'a>> {
         self.of(host, source).find(|(known, _)| *known == subject).map(|(_, track)| track)
     }
 
-    /// All subjects of a source on a host, in the order of their words.
+    /// All subjects of a source on a host, in the order of their text.
     pub(crate) fn of<'s>(
         &'s self,
         host: &str,
@@ -81,7 +81,7 @@ impl<'a> Hosts<'a> {
         tracks.map(move |(key, track)| (Subject::parse(source, key.2), track))
     }
 
-    /// The same as parts of the host, without those that this version cannot read.
+    /// As [`of`](Self::of), by the part of the host, without parts that this version cannot read.
     pub(crate) fn parts<'s>(
         &'s self,
         host: &str,
@@ -91,8 +91,8 @@ impl<'a> Hosts<'a> {
         tracks.filter_map(move |(subject, track)| Some((Part::from_sample(source, subject)?, track)))
     }
 
-    /// The control group that a host is: that of a host of a lab, or of a container with a quota. The group at the top of a
-    /// machine is not, for it does not count the time that other guests of the machine took, and a container without a quota
+    /// The control group that counts for a whole host: that of a lab host, or of a container with a quota. The group at the top of
+    /// a machine does not, because it does not count the time that other guests of the machine took, and a container without a quota
     /// may use all of its machine.
     pub(crate) fn own_group(&self, host: &str) -> Option<&Track<'a>> {
         let is_machine = self.track(host, Source::Cpu, Subject::Host).is_some();
@@ -100,15 +100,15 @@ impl<'a> Hosts<'a> {
         (!is_machine || group.quota().is_some()).then_some(group)
     }
 
-    /// True if two hosts are the same machine, or the same container of it, sampled twice. A host of a lab is none.
+    /// True if two hosts are the same machine, or the same container of it, sampled twice. Lab hosts are not.
     pub(crate) fn are_one_machine(&self, host: &str, other: &str) -> bool {
         let machine = |host| self.track(host, Source::Cpu, Subject::Host)?.last_number(cpu::MACHINE);
         let same_kernel = || machine(host).is_some_and(|id| machine(other) == Some(id));
         host == other || same_kernel() && self.are_one_group(host, other)
     }
 
-    /// True if what one of two hosts of one kernel uses is used of the other too. The generator's group is the one that caps it,
-    /// also on a machine that has more.
+    /// True if two hosts of one kernel share what they use. The generator's group is the one that caps it, also on a machine that
+    /// has more.
     fn are_one_group(&self, host: &str, other: &str) -> bool {
         match [(host, self.own_group(host)), (other, self.own_group(other))] {
             [(_, Some(one)), (_, Some(another))] => one.counts_the_same(another, cgroup::USAGE_US),
@@ -117,7 +117,7 @@ impl<'a> Hosts<'a> {
         }
     }
 
-    /// Of the hosts that are the same machine as this, the one whose processes used most: what is the machine's stands there.
+    /// Of the hosts that are the same machine as this, the one whose processes used most: the machine's resources belong to it.
     pub(crate) fn home<'s>(&'s self, host: &'s str) -> &'s str {
         let grown = |(_, track): (Subject<'_>, &Track<'_>)| track.grown(process::CPU_US);
         let used = |host: &str| self.of(host, Source::Process).filter_map(grown).sum::<f64>();
@@ -136,18 +136,18 @@ pub(crate) struct StepSamples<'a> {
     pub(crate) hosts: &'a Hosts<'a>,
     /// The measured window of each step, in the order of the steps.
     pub(crate) spans: &'a [Span],
-    /// Processors of the machine that made the run: those of a host made on it that was given no fewer.
+    /// Processors of the machine that made the run; a lab host that was given no fewer has as many.
     pub(crate) machine_cores: f64,
 }
 
 impl StepSamples<'_> {
-    /// A figure of each step.
+    /// Evaluates a figure for each step.
     pub(crate) fn each(&self, figure: impl Fn(Span) -> Option<f64>) -> Vec<Option<f64>> {
         self.spans.iter().map(|span| figure(*span)).collect()
     }
 }
 
-/// When each step was measured: after its warm-up, for as long as its throughput was counted.
+/// The measured window of each step: after its warm-up, for as long as its throughput was counted.
 pub(crate) fn spans(run: &Run, steps: &[StepSummary]) -> Vec<Span> {
     let span = |summary: &StepSummary| {
         let began_ns =

@@ -1,4 +1,4 @@
-//! What was used of each resource of each host, step by step.
+//! The use of each resource of each host, step by step.
 
 pub(crate) mod collecting;
 pub(crate) mod compute;
@@ -20,7 +20,7 @@ use crate::findings::Part;
 use crate::load::knee::{counts_for_capacity, whole};
 use others::HostProcesses;
 
-/// The ways of a link: the counter, how much of the resource one of it is, and what the plan calls its capacity.
+/// The directions of a link: the counter, the amount of the resource per count, and the metric of its capacity in the plan.
 const LINKS: [(ResourceKind, Metric, f64, Metric); 4] = [
     (ResourceKind::BandwidthOut, interface::SENT_BYTES, 8.0, declared::LINK_OUT_BITS_PER_SEC),
     (ResourceKind::BandwidthIn, interface::RECEIVED_BYTES, 8.0, declared::LINK_IN_BITS_PER_SEC),
@@ -28,14 +28,14 @@ const LINKS: [(ResourceKind, Metric, f64, Metric); 4] = [
     (ResourceKind::PacketsIn, interface::RECEIVED_PACKETS, 1.0, declared::PACKETS_PER_SEC),
 ];
 
-/// The ways of a disk that a control group is held to, and the group's limit, as the kernel has it. The device itself is
-/// idle then, so that the group's bytes show what the device's time does not.
+/// The directions in which a control group's use of a disk may be capped, and the group's limit, as the kernel has it. A capped group
+/// leaves the device idle, so that its bytes show what the device's time does not.
 const CAPPED_DISKS: [(ResourceKind, Metric, Metric); 2] = [
     (ResourceKind::DiskRead, cgroup::DISK_READ_BYTES, cgroup::DISK_READ_LIMIT_BYTES_PER_SEC),
     (ResourceKind::DiskWrite, cgroup::DISK_WRITTEN_BYTES, cgroup::DISK_WRITE_LIMIT_BYTES_PER_SEC),
 ];
 
-/// What is held rather than spent, and the limit of it.
+/// Resources that are held rather than spent, with their limits.
 const HELD: [(ResourceKind, Metric, Metric); 4] = [
     (ResourceKind::Descriptors, process::DESCRIPTORS, process::DESCRIPTORS_LIMIT),
     (ResourceKind::AcceptQueue, listener::QUEUE, listener::QUEUE_LIMIT),
@@ -43,7 +43,7 @@ const HELD: [(ResourceKind, Metric, Metric); 4] = [
     (ResourceKind::Connections, mariadb::THREADS_CONNECTED, mariadb::MAX_CONNECTIONS),
 ];
 
-/// All resources of all sampled hosts, and what was used of each in each span.
+/// All resources of all sampled hosts, with the use of each in each span.
 pub(crate) fn used(samples: &StepSamples<'_>) -> Vec<Resource> {
     let names = samples.hosts.names().into_iter().chain([GENERATOR]);
     let mut resources: Vec<Resource> = names.flat_map(|host| of_host(samples, host)).collect();
@@ -52,7 +52,7 @@ pub(crate) fn used(samples: &StepSamples<'_>) -> Vec<Resource> {
     resources
 }
 
-/// The same for the measured time of each step, with the demands that the steps show.
+/// As [`used`], for the measured time of each step, with the demands that the steps show.
 pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary], flow: &Flow) -> Vec<Resource> {
     let mut resources = used(samples);
     for resource in resources.iter_mut().filter(|resource| resource.kind.is_spent()) {
@@ -67,7 +67,7 @@ pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary], flow: 
     resources
 }
 
-/// Cores that the processes used which serve requests, of all sampled hosts together, in the step at this position; `None`
+/// Cores used by the processes that serve requests, of all sampled hosts together, in the step at this position; `None`
 /// where none was sampled. A machine that is sampled under several names counts once.
 pub(crate) fn served_cores(
     samples: &StepSamples<'_>,
@@ -111,8 +111,8 @@ fn link(samples: &StepSamples<'_>, host: &str, interface: &Part, track: &Track<'
     })
 }
 
-/// What the plan says, or for bits the speed of the interface. The loopback has no limit of its own, nor have interfaces to
-/// containers, guests or tunnels: what the plan says of a host's link is not said of these, and their speed is invented.
+/// The capacity that the plan states, or for bits the speed of the interface. The loopback has no limit of its own. Nor do interfaces to
+/// containers, guests or tunnels: the plan's value for a host's link does not apply to them, and their speed is invented.
 fn link_capacity(
     samples: &StepSamples<'_>,
     (host, interface): (&str, &Part),
@@ -150,8 +150,8 @@ fn memory(samples: &StepSamples<'_>, host: &str) -> Option<Resource> {
     Some(Resource::new(ResourceKind::Memory, (host, Part::Whole), Some(total), used))
 }
 
-/// Over the steps whose throughput is that of successful answers: others mix two kinds of requests. Of what others than the
-/// target use, a request uses nothing, and it has what they leave.
+/// The demand over the steps whose throughput is that of successful answers; other steps mix two kinds of requests. The use by others
+/// than the target is subtracted from the use and from the capacity.
 fn demand_of(resource: &Resource, steps: &[StepSummary]) -> Option<Demand> {
     let usable = |index: &usize| whole(&steps[*index]) && counts_for_capacity(&steps[*index]);
     let others = |index: usize| resource.others.get(index).copied().flatten().unwrap_or(0.0);

@@ -6,8 +6,8 @@ use plimsoll_record::{
     CorruptHistogram, Counts, EncodedHistogram, Frame, FrameHead, Histogram, latency_histogram,
 };
 
-/// Something counted, per second: each worker's count over the length of its own frames, summed over workers. The
-/// frames of a worker's other requests, which share these lengths, must be among `heads` or left out together.
+/// A count per second: each worker's count over the length of its own frames, summed over workers. The frames of a worker's other
+/// requests share these lengths, so that `heads` must include all of them or none.
 pub(crate) fn per_second<'a>(
     heads: impl IntoIterator<Item = &'a FrameHead>,
     count: impl Fn(&FrameHead) -> u64,
@@ -27,14 +27,14 @@ pub(crate) fn per_second<'a>(
         .sum()
 }
 
-/// All counts of these frames together.
+/// The sum of the counts of these frames.
 pub(crate) fn counts_of<'a>(heads: impl IntoIterator<Item = &'a FrameHead>) -> Counts {
     let mut sum = Counts::default();
     heads.into_iter().for_each(|head| sum.merge(&head.counts));
     sum
 }
 
-/// One of the histograms of these frames, merged.
+/// Merges one histogram of each of these frames.
 pub(crate) fn merged<'a>(
     frames: impl IntoIterator<Item = &'a Frame>,
     which: impl Fn(&Frame) -> &EncodedHistogram,

@@ -7,8 +7,8 @@ use crate::{Knee, StepSummary};
 /// Throughput within this ratio of the highest is the plateau.
 pub(crate) const TOLERANCE: f64 = 0.05;
 
-/// A failed answer is often a fast one. A step counts for the knee only if its failures could not move
-/// throughput by more than the tolerance of the knee.
+/// Failed answers are often fast. A step counts for the knee only if its failures could not move throughput by more than the
+/// tolerance of the knee.
 const MIN_SUCCESS: f64 = 1.0 - TOLERANCE;
 
 /// True if the step's throughput is that of successful answers.
@@ -16,26 +16,26 @@ pub(crate) fn counts_for_capacity(step: &StepSummary) -> bool {
     step.throughput.value > 0.0 && step.success_ratio.is_some_and(|ratio| ratio >= MIN_SUCCESS)
 }
 
-/// True if the step was held until it was measured: not cut by the user or the budget, nor by the target's loss.
+/// True if the step ran until it was measured: not cut by the user or the budget, nor by the loss of the target.
 pub(crate) fn whole(step: &StepSummary) -> bool {
     !matches!(step.end, StepEnd::Cut | StepEnd::TargetLost)
 }
 
-/// The step of the most load: of a ladder, which may go down, the one of the most connections that was not cut short, else the
-/// last; `None` without a step.
+/// The step with the highest load. In a ladder, which may go down, it is the one with most connections that was not cut short; else the
+/// last. `None` without a step.
 pub(crate) fn highest(steps: &[StepSummary], is_ladder: bool) -> Option<usize> {
     let is_whole = |index: &usize| is_ladder && whole(&steps[*index]);
     let highest = (0..steps.len()).filter(is_whole).max_by_key(|index| steps[*index].connections);
     highest.or_else(|| steps.len().checked_sub(1))
 }
 
-/// The step that the answer is taken from: that of the plateau, or of the most load.
+/// The step from which the answer is taken: that of the plateau, else that of the highest load.
 pub(crate) fn deciding(steps: &[StepSummary], knee: Option<&Knee>, is_ladder: bool) -> Option<usize> {
     let plateau = |knee: &Knee| steps.iter().position(|step| step.connections == knee.plateau_connections);
     knee.and_then(plateau).or_else(|| highest(steps, is_ladder))
 }
 
-/// The whole steps whose throughput is that of successful answers, lowest concurrency first.
+/// The steps that were not cut and whose throughput is that of successful answers, lowest concurrency first.
 pub(crate) fn usable(steps: &[StepSummary]) -> Vec<&StepSummary> {
     let counts = |step: &&StepSummary| whole(step) && counts_for_capacity(step);
     let mut usable: Vec<&StepSummary> = steps.iter().filter(counts).collect();
@@ -43,8 +43,8 @@ pub(crate) fn usable(steps: &[StepSummary]) -> Vec<&StepSummary> {
     usable
 }
 
-/// The step of the highest throughput of successful answers and its position, of the whole steps if there are such; `None` if in
-/// every step too many requests failed. A refusal is fast, so that the step of the highest throughput may be one that carries least.
+/// The step with the highest throughput of successful answers, with its position; uncut steps come first. `None` if too many requests
+/// failed in every step. Refusals are fast, so that the step with the highest throughput may carry least.
 pub(crate) fn best_carrying_step(steps: &[StepSummary]) -> Option<(usize, &StepSummary)> {
     let carrying = steps.iter().enumerate().filter(|(_, step)| counts_for_capacity(step));
     carrying.max_by(|(_, a), (_, b)| {

@@ -1,4 +1,4 @@
-//! Which step a ladder takes next.
+//! Chooses the next step of a ladder.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,14 @@ use super::frames::{counts_of, per_second};
 use super::series::series;
 use super::steady::settle_closed;
 
-/// A step that gains less than this over the best before it gains nothing.
+/// A step gains nothing if its throughput is less than this ratio above the best before it.
 const MIN_GAIN: f64 = 0.05;
-/// A ladder ends after so many steps in a row that gain nothing, or stay below the success budget: one
-/// alone may be bad luck.
+/// A ladder ends after this many steps in a row that gain nothing, or stay below the success budget: a single one may be chance.
 const STEPS_IN_A_ROW: usize = 2;
 /// Below this success ratio one step is enough to end the ladder.
 const SUCCESS_HOPELESS: f64 = 0.5;
 
-/// What a finished step says about the next: counts only, so that it is cheap between two steps.
+/// The result of a finished step, from counts only, so that it is cheap to compute between two steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepResult {
     pub connections: u32,
@@ -28,7 +27,7 @@ pub struct StepResult {
 }
 
 impl StepResult {
-    /// What the frames of one step make, with the warm-up cut as in the final analysis.
+    /// Computes the result from the frames of one step, with the warm-up cut as in the final analysis.
     pub fn observe<'a>(connections: u32, heads: impl IntoIterator<Item = &'a FrameHead>) -> Self {
         let heads: Vec<&FrameHead> = heads.into_iter().collect();
         let success_ratio = counts_of(heads.iter().copied()).success_ratio();
@@ -48,11 +47,11 @@ fn throughput(heads: &[&FrameHead]) -> f64 {
     }
 }
 
-/// The connections of the next step, by the steps so far in the order they were made; `None` ends the ladder.
-/// `success_budget` is the success ratio that the run is judged by.
+/// The connections of the next step, given the steps so far in the order in which they were made; `None` ends the ladder.
+/// `success_budget` is the success ratio by which the run is judged.
 ///
-/// A ladder of given steps climbs them all: they were asked for. One that doubles ends at the plateau, when
-/// requests fail beyond the budget, or at its highest step, which is climbed even where it is no power of two.
+/// A ladder of given steps makes all of them. A doubling ladder ends at the plateau, when requests fail beyond the budget, or at its
+/// highest step, which is made even if it is no power of two.
 pub fn next(steps: &LadderSteps, success_budget: f64, done: &[StepResult]) -> Option<u32> {
     match (steps, done.last()) {
         (LadderSteps::Fixed(fixed), _) => fixed.get(done.len()).copied(),
@@ -65,8 +64,8 @@ pub fn next(steps: &LadderSteps, success_budget: f64, done: &[StepResult]) -> Op
     }
 }
 
-/// True if no request succeeds, hardly any does, or too many fail in several steps in a row. A step in which nothing ended at
-/// all has failed too: its requests wait for an answer.
+/// True if hardly any request succeeds, or too many fail in several steps in a row. A step in which nothing ended has failed too: its
+/// requests wait for an answer.
 fn fails(success_budget: f64, done: &[StepResult]) -> bool {
     let success = |step: &StepResult| step.success_ratio.unwrap_or(0.0);
     let below = done.iter().rev().take_while(|step| success(step) < success_budget).count();

@@ -14,16 +14,16 @@ fn value_at_rank(histogram: &Histogram, rank: u64) -> u64 {
     histogram.value_at_quantile((rank as f64 - 0.5) / histogram.len() as f64)
 }
 
-/// The quantile `p` by nearest rank: the smallest time in nanoseconds that at least the ratio `p` of all samples do not
-/// exceed, as the upper end of its bucket (at most 0.1 % above the true value, never below).
+/// The quantile `p` by nearest rank, in nanoseconds: the smallest time that at least the ratio `p` of all samples do not exceed, as
+/// the upper end of its bucket (at most 0.1 % above the true value, never below).
 ///
-/// Not known with fewer samples than bound it from above.
+/// `None` with too few samples for an upper bound.
 pub(crate) fn quantile_ns(histogram: &Histogram, p: f64) -> Option<f64> {
     let n = histogram.len();
     (n >= min_samples(p)).then(|| value_at_rank(histogram, rank(n, p)) as f64)
 }
 
-/// The same with its interval, whose exact ranks take far longer to find than the quantile.
+/// The quantile `p` with its interval, whose exact ranks take far longer to compute than the quantile.
 pub fn percentile(histogram: &Histogram, p: f64) -> Percentile {
     let ns = quantile_ns(histogram, p);
     let interval_ns = ns.map(|_| {
@@ -34,8 +34,7 @@ pub fn percentile(histogram: &Histogram, p: f64) -> Percentile {
     Percentile { ns, interval_ns }
 }
 
-/// The percentiles that have a limit, in the order of the objective's limits. The longest time is what it is, without an interval
-/// around it.
+/// The percentiles that have a limit, in the order of the SLO's limits. The longest time is exact, and its interval a single point.
 pub(crate) fn limited(histogram: &Histogram, slo: &Slo) -> Vec<Percentile> {
     let longest = || {
         let ns = (!histogram.is_empty()).then(|| histogram.max() as f64);
@@ -48,7 +47,7 @@ pub(crate) fn limited(histogram: &Histogram, slo: &Slo) -> Vec<Percentile> {
     slo.latency.iter().map(of).collect()
 }
 
-/// The whole distribution in a few figures; zeros of an empty histogram.
+/// Summarises the distribution; all zeros for an empty histogram.
 pub(crate) fn summary(histogram: &Histogram) -> TimeSummary {
     if histogram.is_empty() {
         return TimeSummary::default();

@@ -1,4 +1,4 @@
-//! A load whose rate changes, over time.
+//! The figures of a load with a changing rate, over time.
 
 use std::time::Duration;
 
@@ -9,12 +9,11 @@ use super::frames::{counts_of, merged, per_second};
 use super::percentile::summary;
 use crate::RampWindow;
 
-/// A profile is divided into about so many windows.
+/// The approximate number of windows of a profile.
 const WINDOWS: f64 = 20.0;
 
-/// Where the windows of a profile end, in seconds since the load began: a level stage is one window, one that rises or
-/// falls several, and each is as long as the others as far as the stages allow. Of more stages than windows,
-/// several make one.
+/// The ends of the windows of a profile, in seconds since the load began. A level stage is one window; a rising or falling stage is
+/// split into windows of nearly equal length. If there are more stages than windows, one window covers several.
 fn ends_sec(profile: &RateProfile) -> Vec<f64> {
     let whole_sec = profile.duration().unwrap_or_default().as_secs_f64();
     let least_sec = whole_sec / WINDOWS;
@@ -32,10 +31,10 @@ fn ends_sec(profile: &RateProfile) -> Vec<f64> {
     (1..=WINDOWS as u32).map(|part| whole_sec * f64::from(part) / WINDOWS).collect()
 }
 
-/// The windows of a step whose rate changes, as far as it was held; none of a rate that stays.
+/// The windows of a step with a changing rate, as far as it ran; empty for a constant rate.
 ///
-/// A frame belongs to the window that its middle falls into. A response counts when it came, so at a rising rate what is
-/// answered stays behind what is due by about the latency.
+/// A frame belongs to the window that contains its middle. A response counts when it arrives, so that at a rising rate the answers lag
+/// behind the due requests by about the latency.
 pub(crate) fn over_time(
     profile: Option<&RateProfile>,
     step: &Step,

@@ -1,4 +1,4 @@
-//! What each request of the plan came to in one step, and which statuses are its successes.
+//! The figures of each request of the plan in one step, and the statuses that count as success.
 
 use plimsoll_plan::{Plan, RequestGroup};
 use plimsoll_record::{CorruptHistogram, Frame};
@@ -13,11 +13,11 @@ use crate::RequestSummary;
 pub(crate) struct Divided<'a> {
     pub(crate) all: &'a [&'a Frame],
     pub(crate) measured: &'a [&'a Frame],
-    /// Those in which requests of the measured window ended.
+    /// Frames in which requests of the measured window ended.
     pub(crate) ended: &'a [&'a Frame],
 }
 
-/// The requests of a plan of several, in its order; none for a plan of one, whose figures are those of its step.
+/// The figures of each request of a plan, in its order; empty for a plan of one request, whose figures are those of the step.
 pub(crate) fn by_request(
     names: &[RequestGroup],
     frames: &Divided<'_>,
@@ -50,8 +50,8 @@ fn of_request(request: u16, name: &str, frames: &Divided<'_>) -> Result<RequestS
     })
 }
 
-/// Whether a response of this status can be a success: the plan's checks of the status say so, or without any of those
-/// it is one of 200 to 399.
+/// True if a response with this status can be a success: by the plan's checks of the status, or without such checks if it is from
+/// 200 to 399.
 pub fn wants_status(plan: &Plan, status: u16) -> bool {
     let answer = CheckedResponse { status, body_bytes: 0, head: &[], body: &[] };
     let checks = plan.checks.iter().filter_map(|typed| Check::parse(typed).ok());

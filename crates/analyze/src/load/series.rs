@@ -16,11 +16,11 @@ pub(crate) struct Point {
     pub(crate) span_sec: f64,
     pub(crate) rate_per_sec: f64,
     pub(crate) completed: u64,
-    /// Requests due or sent, and not ended when the interval was over.
+    /// Requests due or sent but not ended at the end of the interval.
     pub(crate) queue: u64,
 }
 
-/// A point counts for a mean by its length.
+/// A point is weighted by its length.
 impl Weighted for Point {
     fn value(&self) -> f64 {
         self.rate_per_sec
@@ -32,7 +32,7 @@ impl Weighted for Point {
 }
 
 impl Point {
-    /// Adds a frame; the lengths of the workers' frames are added up.
+    /// Adds a frame. `span_sec` is the sum of the workers' frames until it is divided by their number.
     fn add(&mut self, head: &FrameHead) {
         if head.of_worker() {
             self.began_ns = self.began_ns.min(head.began_ns);
@@ -68,8 +68,8 @@ pub(crate) fn series<'a>(heads: impl IntoIterator<Item = &'a FrameHead>, workers
     points
 }
 
-/// Half the width of the 95 % interval of the mean rate; `None` with fewer than ten points, and without any completed
-/// request: that no answer came is not a rate of zero known exactly.
+/// Half the width of the 95 % interval of the mean rate. `None` with fewer than ten points, and without any completed request: a
+/// lack of answers does not show that the rate is exactly 0.
 pub(crate) fn half_width(points: &[Point]) -> Option<f64> {
     points.iter().any(|point| point.completed > 0).then(|| batch_means::half_width(points))?
 }

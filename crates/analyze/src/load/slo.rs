@@ -1,19 +1,19 @@
-//! The service level against what was measured.
+//! Checks what was measured against the SLO.
 
 use plimsoll_plan::{LatencyLimit, Slo};
 
 use crate::{Estimate, Held, Percentile, SloCheck, StepSummary};
 
-/// What the throughput check must know beyond the steps.
+/// What the throughput check needs besides the steps.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reach {
-    /// True if the generator was healthy: what it reached is not just a lower bound.
+    /// True if the generator was healthy, so that throughput is not just a lower bound.
     pub(crate) healthy: bool,
-    /// True if more load could have shown more: a ladder that ended while throughput was growing.
+    /// True if more load could have shown more: the ladder ended while throughput was growing.
     pub(crate) growing: bool,
 }
 
-/// Judges the steps. A part that was not asked for holds.
+/// Judges the steps; `None` if the SLO is empty. A part without a limit counts as held.
 pub(crate) fn check(slo: &Slo, steps: &[StepSummary], reach: Reach) -> Option<SloCheck> {
     if slo.is_empty() {
         return None;
@@ -35,14 +35,14 @@ pub(crate) fn check(slo: &Slo, steps: &[StepSummary], reach: Reach) -> Option<Sl
     })
 }
 
-/// Whether the step holds the limits on latency and success, each known; one that was not asked for holds.
+/// The limits on latency and success at one step; a part without a limit counts as held.
 fn parts(slo: &Slo, step: &StepSummary) -> Vec<Held> {
     let mut parts = latency_held(slo, step);
     parts.push(success_held(slo, step));
     parts
 }
 
-/// True if the step is known to hold the limits on latency and success, and was of some use.
+/// True if the step is known to hold the limits on latency and success, and has throughput.
 fn within(slo: &Slo, step: &StepSummary) -> bool {
     parts(slo, step).iter().all(|part| *part == Held::Yes) && step.throughput.value > 0.0
 }
@@ -51,8 +51,8 @@ fn latency_held(slo: &Slo, step: &StepSummary) -> Vec<Held> {
     slo.latency.iter().zip(&step.limited).map(|(limit, seen)| limit_held(limit, seen, step)).collect()
 }
 
-/// Yes if the upper bound of the percentile is within the limit. No if a lower bound is beyond it: that of the percentile, of
-/// any lower one, which it is not below, or, when samples are few, the shortest time of all.
+/// `Yes` if the upper bound of the percentile is within the limit. `No` if a lower bound exceeds it: that of the percentile itself, of a
+/// lower percentile, or, with few samples, the shortest time.
 fn limit_held(limit: &LatencyLimit, seen: &Percentile, step: &StepSummary) -> Held {
     let times = &step.latency;
     let lower = times.percentiles().into_iter().filter(|(percent, _)| *percent <= limit.percent);
@@ -69,8 +69,8 @@ fn lower_ns(percentile: Percentile) -> Option<f64> {
     percentile.interval_ns.map(|(lower, _)| lower)
 }
 
-/// Yes without any failure, however few requests that rests on, or if the lower bound of the success ratio
-/// is at least what was asked for; No if its upper bound is not.
+/// `Yes` without any failure, however few requests there are, or if the lower bound of the success ratio is at least the required
+/// one; `No` if its upper bound is below it.
 fn success_held(slo: &Slo, step: &StepSummary) -> Held {
     let Some(required) = slo.success_ratio else { return Held::Yes };
     match step.success_interval {
@@ -81,9 +81,9 @@ fn success_held(slo: &Slo, step: &StepSummary) -> Held {
     }
 }
 
-/// The highest throughput within the limits against what was asked for.
+/// Compares the highest throughput within the limits with the required one.
 ///
-/// `No` needs proof that more was impossible: a healthy generator, and a load that was not still gaining.
+/// `No` needs proof that more was impossible: a healthy generator, and throughput that no longer grew.
 fn throughput_held(slo: &Slo, steps: &[StepSummary], within: Option<Estimate>, reach: Reach) -> Held {
     let Some(required) = slo.throughput_per_sec else { return Held::Yes };
     let broken = |step: &StepSummary| parts(slo, step).contains(&Held::No);
@@ -92,13 +92,13 @@ fn throughput_held(slo: &Slo, steps: &[StepSummary], within: Option<Estimate>, r
         _ if !reach.healthy => Held::Unknown,
         Some(Some((_, high))) if high < required && !reach.growing => Held::No,
         None if !steps.is_empty() && steps.iter().all(broken) => Held::No,
-        // Whatever part of it is within the limits, there is not enough throughput in any step.
+        // No step has enough throughput, whether within the limits or not.
         None if !reach.growing && highest(steps).is_some_and(|high| high < required) => Held::No,
         _ => Held::Unknown,
     }
 }
 
-/// The highest throughput that any step may have had; not known if that of one step is not.
+/// The highest upper bound of throughput over all steps; `None` if a step has no interval.
 fn highest(steps: &[StepSummary]) -> Option<f64> {
     let upper = |step: &StepSummary| step.throughput.interval.map(|(_, high)| high);
     steps.iter().map(upper).collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)

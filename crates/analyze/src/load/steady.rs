@@ -1,4 +1,4 @@
-//! Where the warm-up of a step ends, and whether its throughput settled.
+//! Determines where the warm-up of a step ends, and whether its throughput settled.
 
 use plimsoll_record::FrameHead;
 use plimsoll_stats::{
@@ -8,37 +8,37 @@ use plimsoll_stats::{
 use super::series::{Point, half_width, series};
 use crate::Steadiness;
 
-/// Throughput is known when its 95 % interval is within this ratio of it, each way; a drift smaller
-/// than this over the measured window does not matter.
+/// Throughput is known when the half width of its 95 % interval is within this ratio; a smaller drift over the measured window is
+/// ignored.
 const TOLERANCE: f64 = 0.02;
 
 /// A step is not judged on fewer complete intervals than this.
 const MIN_INTERVALS: usize = 20;
 
-/// With fewer answers nothing can be said of p99: 0.99ⁿ > 5 % up to n = 298. It also makes one request more
-/// or less at each end of the window count for less than the 2 % that are asked for.
+/// With fewer answers p99 has no upper bound: 0.99ⁿ > 5 % up to n = 298. This many also make one request more or less at each end of
+/// the window count for less than the required 2 %.
 pub const MIN_COMPLETED: u64 = 299;
 
-/// Batches on which trends are looked for: enough for the test, long enough to depend little on each other.
+/// Batches in which trends are tested: enough for the test, and long enough to be nearly independent.
 const TREND_BATCHES: usize = 20;
 
-/// A queue that grows by more than this ratio of the offered rate will not end.
+/// A queue that grows by more than this fraction of the offered rate will not end.
 const QUEUE_GROWTH: f64 = 0.01;
 
-/// What was decided about the intervals of one step.
+/// The verdict on the intervals of one step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Settled {
-    /// How many intervals at the front are warm-up.
+    /// The number of intervals at the front that are warm-up.
     pub(crate) cut: usize,
     /// Half the width of the 95 % interval of throughput after the cut.
     pub(crate) half_width: Option<f64>,
     pub(crate) steadiness: Steadiness,
-    /// How much throughput rose from the beginning to the end, in relation to its mean; below zero if it fell. `None` where
-    /// that is within the tolerance or may be chance.
+    /// The rise of throughput from begin to end, relative to its mean; negative if it fell. `None` where that is within the tolerance or
+    /// may be chance.
     pub(crate) drift: Option<f64>,
 }
 
-/// By how much throughput drifts over these intervals, if that is more than the tolerance, and beyond chance.
+/// The drift of throughput over these intervals, if it exceeds the tolerance and is significant.
 fn drift(points: &[Point]) -> Option<f64> {
     let rates = batch_means::means(points, TREND_BATCHES);
     let trend = mann_kendall(&rates).filter(Trend::is_significant)?;
@@ -46,13 +46,13 @@ fn drift(points: &[Point]) -> Option<f64> {
     (change.abs() > TOLERANCE).then_some(change)
 }
 
-/// True if requests that are due or under way become more and more.
+/// True if the number of requests due or under way keeps growing.
 fn queue_grows(points: &[Point], offered_per_sec: f64) -> bool {
     let mean_queue =
         |batch: &[Point]| batch.iter().map(|point| point.queue as f64).sum::<f64>() / batch.len() as f64;
     let batches: Vec<&[Point]> = batch_means::split(points, TREND_BATCHES).collect();
     let queue: Vec<f64> = batches.iter().copied().map(mean_queue).collect();
-    // The batches leave out points at the front, whose time is not theirs.
+    // The batches leave out points at the front, whose time must not count.
     let used_sec: f64 = batches.iter().copied().flatten().map(|point| point.span_sec).sum();
     let batch_sec = used_sec / batches.len().max(1) as f64;
     mann_kendall(&queue).is_some_and(|trend| {
@@ -64,10 +64,10 @@ fn narrow(points: &[Point], half_width: Option<f64>) -> bool {
     points.len() >= MIN_INTERVALS && half_width.is_some_and(|half| half <= TOLERANCE * mean(points))
 }
 
-/// Judges a closed loop: a warm-up is cut, and what remains must be level and known to ±2 %. Where the cut
-/// that is found is none that a warm-up explains, nothing is cut.
+/// Judges a closed loop: a warm-up is cut, and the rest must be level and known to ±2 %. Nothing is cut if the cut that is found is
+/// not explained by a warm-up.
 ///
-/// A series too short for a cut is steady only if the whole of it already is level and known.
+/// A series too short for a cut is steady only if all of it is level and known.
 pub(crate) fn settle_closed(points: &[Point]) -> Settled {
     let (cut, changed) = match mser5(points) {
         Truncation::TooShort => (0, false),
@@ -86,23 +86,23 @@ pub(crate) fn settle_closed(points: &[Point]) -> Settled {
     Settled { cut, half_width, steadiness, drift }
 }
 
-/// True if what lies before the cut is a warm-up: slower than the rest, and so in its first quarter already. A front
-/// that is as fast, or begins so, is a target that grew slow or broke off, and belongs to the figures.
+/// True if the part before the cut is a warm-up: slower than the rest, and so already in its first quarter. A front that is as fast, or
+/// begins so, belongs to the figures: the target became slow or failed.
 fn warms_up(points: &[Point], cut: usize) -> bool {
     let slow = (1.0 - TOLERANCE) * mean(&points[cut..]);
     cut > 0 && mean(&points[..cut]) < slow && mean(&points[..cut.div_ceil(4)]) < slow
 }
 
-/// True if what lies before a cut that is not made moves the mean by more than the tolerance, and by more
-/// than the rest's own interval: level noise puts the minimum at a late place now and then.
+/// True if the part before a cut that is not made moves the mean by more than the tolerance, and by more than the interval of the rest:
+/// in level noise the minimum is sometimes at a late place.
 fn changes(points: &[Point], cut: usize) -> bool {
     let rest = &points[cut..];
     let level = mean(rest);
     (mean(points) - level).abs() > (TOLERANCE * level).max(half_width(rest).unwrap_or(0.0))
 }
 
-/// Judges an open loop: nothing is cut, because the user asked for just that load and every late answer
-/// counts; a queue that keeps growing means that the target does not keep up with it.
+/// Judges an open loop: nothing is cut, because the user asked for that load and every late answer counts. A queue that keeps growing
+/// means that the target does not keep up.
 pub(crate) fn settle_open(points: &[Point], offered_per_sec: f64) -> Settled {
     let half_width = half_width(points);
     let steadiness = if queue_grows(points, offered_per_sec) {
@@ -117,11 +117,10 @@ pub(crate) fn settle_open(points: &[Point], offered_per_sec: f64) -> Settled {
     Settled { cut: 0, half_width, steadiness, drift: None }
 }
 
-/// Whether a running closed-loop step may end, because its throughput is steady and known to ±2 %.
+/// True if a running closed-loop step may end, because its throughput is steady and known to ±2 %.
 ///
-/// `heads` are the frames of this step so far, of all its `workers`. Looks fall on every fifth complete
-/// interval, and two in a row must be satisfied: a rule that stops at the first lucky look would claim
-/// more than it knows.
+/// `heads` are the frames of this step so far, of all its `workers`. Looks take place at every fifth complete interval, and two in a
+/// row must succeed: a rule that stops at the first lucky look would claim more than it knows.
 pub fn step_is_known<'a>(heads: impl IntoIterator<Item = &'a FrameHead>, workers: u32) -> bool {
     let points = series(heads, workers as usize);
     let now = points.len() - points.len() % MSER_BATCH;

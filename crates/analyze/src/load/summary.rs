@@ -1,4 +1,4 @@
-//! What one step came to.
+//! The summary of one step.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -20,14 +20,14 @@ use crate::generator::evidence::{EndedTimes, Evidence};
 use crate::generator::self_check;
 use crate::{Estimate, Steadiness, StepSummary};
 
-/// The frames of a step, divided by the cut.
+/// The frames of a step, divided at the end of the warm-up.
 struct Window<'a> {
     settled: Settled,
     /// Frames under load, after the warm-up and before the target was lost.
     measured: Vec<&'a Frame>,
-    /// Those after them, and of the drain: where the last requests of the measured window ended.
+    /// Later frames, and those of the drain, in which the last requests of the measured window ended.
     after: Vec<&'a Frame>,
-    /// The measured window goes on to the last answer, so that nothing is left to drain.
+    /// True if the measured window extends to the last answer, so that nothing is left to drain.
     to_the_last: bool,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Window<'a> {
     }
 }
 
-/// The latencies that the percentiles of a step are of.
+/// The latencies from which the percentiles of a step are computed.
 pub(crate) fn latencies(plan: &Plan, step: &Step, frames: &[&Frame]) -> Result<Histogram, CorruptHistogram> {
     let varies = plan.level().and_then(Level::profile).is_some_and(RateProfile::varies);
     merged(window(step, varies, frames).ended(), |frame| &frame.latency)
@@ -51,12 +51,12 @@ fn window<'a>(step: &Step, varies: bool, frames: &[&'a Frame]) -> Window<'a> {
     let points = series(loaded.map(|frame| &frame.head), workers(frames));
     let settled = match step.rate_per_sec {
         None => settle_closed(&points),
-        // All of it is kept, and nothing is said of an interval that supposes a level.
+        // Nothing is cut, and no interval is computed, since that supposes a level.
         Some(_) if varies => Settled { cut: 0, half_width: None, steadiness: Steadiness::Ramp, drift: None },
         Some(rate) => settle_open(&points, rate),
     };
     let first = if settled.cut == 0 { 0 } else { points.get(settled.cut).map_or(0, |point| point.interval) };
-    // After a generator was lost less was offered, and nothing tells which of what ended then was due before.
+    // After a generator was lost less was offered, and it is unknown which of the requests that ended then were due before.
     let whole = generator_lost_after(step, frames).is_none();
     let ended = |frame: &&Frame| match frame.head.phase {
         Phase::Drain => whole,
@@ -69,25 +69,23 @@ fn window<'a>(step: &Step, varies: bool, frames: &[&'a Frame]) -> Window<'a> {
     }
 }
 
-/// Whether a step is measured until its last answer, and not only while its load was on.
+/// True if a step is measured until its last answer, and not only during its load.
 ///
-/// The load of a number of requests is over when a connection has nothing more to send. From then on connections
-/// fall idle one by one, which would only blur the throughput of a long step. But where most of the answers are
-/// still to come at that instant, as with one request on each connection, the time of the load says nothing; then
-/// all answers are divided by the whole time, to the last of them.
+/// The load of a number of requests is over when a connection has nothing more to send. From then on connections become idle one
+/// by one, which would distort the throughput of a long step. But where most answers are still to come at that instant, as with one
+/// request on each connection, the time of the load means nothing; then all answers are divided by the time to the last of them.
 pub fn measured_to_the_last_answer(end: StepEnd, answered_under_load: u64, answered: u64) -> bool {
     end == StepEnd::RequestLimit && answered_under_load * 2 < answered
 }
 
-/// The last interval that is measured. A target that was lost is measured until its last answer: the time in
-/// which no target was there to answer says nothing of its throughput. Of a step that lost a generator it is the last
-/// interval in which all made their shares.
+/// The last interval that is measured. A lost target is measured until its last answer, since the time without a target does not
+/// belong to its throughput. A step that lost a generator is measured until the last interval to which all generators contributed.
 fn last_interval(step: &Step, frames: &[&Frame]) -> u32 {
     let of_target = last_answered(step, frames);
     generator_lost_after(step, frames).map_or(of_target, |last| last.min(of_target))
 }
 
-/// The last interval that all generators of a step handed over, if one of them was lost.
+/// The last interval that all generators of a step handed over; `None` if none was lost.
 fn generator_lost_after(step: &Step, frames: &[&Frame]) -> Option<u32> {
     let lost = step.generators.iter().filter(|share| share.lost_ns.is_some());
     let last = |share: &GeneratorShare| {
@@ -112,14 +110,14 @@ fn workers(frames: &[&Frame]) -> usize {
     frames.iter().map(|frame| frame.head.worker).collect::<BTreeSet<_>>().len()
 }
 
-/// When the first of these frames began and the last ended, in nanoseconds since the run began.
+/// Begin of the first and end of the last of these frames, in nanoseconds since the run began.
 fn bounds_ns(frames: &[&Frame]) -> Option<(u64, u64)> {
     let began = frames.iter().map(|frame| frame.head.began_ns).min()?;
     let ended = frames.iter().map(|frame| frame.head.ended_ns).max()?;
     Some((began, ended))
 }
 
-/// When the last answer was in, in nanoseconds since the run began.
+/// The instant of the last answer, in nanoseconds since the run began.
 fn lost_at_ns(step: &Step, window: &Window<'_>) -> u64 {
     let answered = window.measured.iter().filter(|frame| frame.head.counts.completed > 0);
     answered.map(|frame| frame.head.ended_ns).max().unwrap_or(step.began_ns)
@@ -129,7 +127,7 @@ fn seconds(from_ns: u64, to_ns: u64) -> f64 {
     to_ns.saturating_sub(from_ns) as f64 / 1e9
 }
 
-/// Successes until the measured window ended, the warm-up included.
+/// Successes until the end of the measured window, including the warm-up.
 fn ok_under_load(window: &Window<'_>, frames: &[&Frame]) -> u64 {
     let last = window.measured.iter().map(|frame| frame.head.interval).max();
     let is_counted = |head: &FrameHead| {
@@ -139,14 +137,14 @@ fn ok_under_load(window: &Window<'_>, frames: &[&Frame]) -> u64 {
     heads.map(|head| head.counts.ok).sum()
 }
 
-/// The throughput of the measured window: the value is requests over time, the interval is laid around it.
+/// The throughput of the measured window: requests over time, with the interval centred on that value.
 fn throughput(window: &Window<'_>) -> Estimate {
     let value = per_second(window.measured.iter().map(|frame| &frame.head), |head| head.counts.completed);
     let interval = window.settled.half_width.map(|half| ((value - half).max(0.0), value + half));
     Estimate { value, interval }
 }
 
-/// The times of the requests of the measured window, and those of the requests that ended within it.
+/// The times of all requests of the measured window, and the moments of those that ended within it.
 fn times(
     window: &Window<'_>,
     which: impl Fn(&Frame) -> &EncodedHistogram,
@@ -157,7 +155,7 @@ fn times(
     Ok((times, ended))
 }
 
-/// The offered rate of a step over time: of its own stages, or of the plan's level where they were not recorded.
+/// The offered rate of a step over time: its recorded stages, or the plan's level where none were recorded.
 fn offered(plan: &Plan, step: &Step) -> Option<RateProfile> {
     let stage = |stage: &RateStage| Stage {
         from_per_sec: stage.from_per_sec,
@@ -170,7 +168,7 @@ fn offered(plan: &Plan, step: &Step) -> Option<RateProfile> {
     }
 }
 
-/// What one step of a run came to, from its frames and what is known of the generator's host.
+/// Summarises one step of a run, from its frames and the facts about the generator's host.
 pub(crate) fn summarize(
     run: &Run,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Whether a target is warm: the load before the first step has run for long enough.
+//! Decides whether a target is warm, so that the load before the first step may end.
 
 use std::collections::BTreeMap;
 
@@ -7,55 +7,55 @@ use plimsoll_stats::{Truncation, mean, mser5};
 
 use super::series::{Point, half_width, series};
 
-/// What is level must have been so for at least this long: compilers that work alongside the program, caches and pools pause
-/// for a second or two between one stair and the next.
+/// A level must last at least this long: compilers that run alongside the program, caches and pools pause for a second or two between
+/// one stair and the next.
 const MIN_LEVEL_SEC: f64 = 5.0;
 
-/// A target is warm when the 95 % interval of its speed is within this ratio of it. That is wider than what a step asks for:
-/// the figures come from the steps.
+/// A target is warm when the 95 % interval of its speed is within this ratio. That is wider than for a step, since the figures come from
+/// the steps.
 const TOLERANCE: f64 = 0.05;
 
-/// A second half that is faster than the first by more than this ratio still climbs.
+/// Speed still climbs if the second half is faster than the first by more than this ratio.
 const CLIMB: f64 = 0.02;
 
-/// It is looked every so many complete intervals, and two looks in a row must agree.
+/// Complete intervals between two looks; two looks in a row must agree.
 const LOOK_EVERY: usize = 5;
 
-/// The throughput of the last so many intervals is that of the end.
+/// The number of intervals over which the throughput at the end is averaged.
 const END_INTERVALS: usize = 20;
 
-/// A load before the first step, as far as it has come.
+/// The load before the first step, so far.
 #[derive(Debug, Clone)]
 pub struct WarmUp {
     workers: usize,
     by: Speed,
     heads: Vec<FrameHead>,
-    /// Requests that ended and the seconds that they took, by interval.
+    /// By interval, the requests that ended and the sum of their service times in seconds.
     taken: BTreeMap<u32, (f64, f64)>,
 }
 
-/// How fast a target is.
+/// The measure of a target's speed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speed {
-    /// By its throughput: that of a closed loop is the target's own.
+    /// Throughput, for a closed loop, where it is the target's own.
     Throughput,
-    /// By how short it takes: the throughput of an open loop is what is offered from its first second on.
+    /// Service time, for an open loop, whose throughput equals the offered rate from the first second on.
     ServiceTime,
 }
 
 impl WarmUp {
-    /// A load that `workers` make.
+    /// Begins a load by this many workers.
     pub fn new(workers: u32, by: Speed) -> Self {
         Self { workers: workers as usize, by, heads: Vec::new(), taken: BTreeMap::new() }
     }
 
-    /// Forgets what it has seen: the same load goes on under other conditions.
+    /// Discards all frames: the same load continues under other conditions.
     pub fn forget(&mut self) {
         self.heads.clear();
         self.taken.clear();
     }
 
-    /// Takes in a frame; fails if its times cannot be decoded.
+    /// Adds a frame; fails if its times cannot be decoded.
     pub fn add(&mut self, frame: &Frame) -> Result<(), CorruptHistogram> {
         if self.by == Speed::ServiceTime {
             let mut times = latency_histogram();
@@ -68,27 +68,27 @@ impl WarmUp {
         Ok(())
     }
 
-    /// True once the target is as fast as it becomes, as far as can be seen: two looks in a row find a level.
+    /// True once the speed no longer rises: two looks in a row find a level.
     pub fn is_steady(&self) -> bool {
         let points = self.speeds();
         let now = points.len() - points.len() % LOOK_EVERY;
         now > LOOK_EVERY && is_level(&points[..now - LOOK_EVERY]) && is_level(&points[..now])
     }
 
-    /// Completed requests per second at the end, as far as it has come.
+    /// Completed requests per second over the last intervals so far.
     pub fn throughput_per_sec(&self) -> f64 {
         let points = series(&self.heads, self.workers);
         mean(&points[points.len().saturating_sub(END_INTERVALS)..])
     }
 
-    /// Requests that failed, and all that ended.
+    /// The number of failed requests, and of all that ended.
     pub fn failed(&self) -> (u64, u64) {
         self.heads.iter().map(|head| &head.counts).fold((0, 0), |(failed, ended), counts| {
             (failed + counts.failed.total(), ended + counts.failed.total() + counts.completed)
         })
     }
 
-    /// The series of what the target is judged by, as a rate.
+    /// The speed over time, as a rate.
     fn speeds(&self) -> Vec<Point> {
         let mut points = series(&self.heads, self.workers);
         if self.by == Speed::ServiceTime {
@@ -101,11 +101,11 @@ impl WarmUp {
     }
 }
 
-/// True if these rates have come to a level and stay there.
+/// True if these rates have reached a level and stay there.
 ///
-/// A just-in-time compiler makes a program faster in stairs: it runs level for a while, and then faster at once. So not only
-/// must what MSER-5 leaves be level, but it must have been so for as long as the climb took (the cut is in the first half), for
-/// five seconds at least, and its second half must not be above its first. What grows slower has nothing to warm up for.
+/// A just-in-time compiler makes a program faster in stairs: it runs level for a while, then faster at once. So the part that MSER-5
+/// leaves must be level, must last as long as the climb (the cut is in the first half) and at least five seconds, and its second half
+/// must not be above its first. A target that grows slower needs no warm-up.
 fn is_level(points: &[Point]) -> bool {
     let Truncation::After(cut) = mser5(points) else { return false };
     let rest = &points[cut..];

@@ -1,4 +1,4 @@
-//! What rows of a table show: each tier is taken as one host, by what each of its machines uses.
+//! What rows of a table show. Each tier counts as one host, with the use of one of its machines.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,10 +14,10 @@ use crate::hosts::tracks::{GENERATOR, NOT_SAMPLED};
 use crate::hosts::utilisation::TIE;
 use crate::{TableRow, TableTier};
 
-/// Fewer rows than these give no interval.
+/// Fewer rows than this give no interval.
 const MIN_ROWS: usize = 3;
 
-/// A figure of a tier as a resource: what one machine uses, and what one machine has.
+/// A figure of a tier as a resource: the use and the capacity of one machine.
 struct Figure {
     kind: ResourceKind,
     used: fn(&TableRow, &TableTier) -> Option<f64>,
@@ -63,7 +63,7 @@ const FIGURES: [Figure; 12] = [
     },
 ];
 
-/// False for a link that is sold both ways together, and no way by itself.
+/// False for a link that is sold by the sum of both directions, with no capacity for each.
 fn has_ways(tier: &TableTier) -> bool {
     tier.link_bits_per_sec.is_some() || tier.link_both_bits_per_sec.is_none()
 }
@@ -73,7 +73,7 @@ fn both_ways(row: &TableRow, tier: &TableTier) -> Option<f64> {
     Some(tier.in_bits_per_sec? + bits_out(row, tier)?)
 }
 
-/// What a tier sends: as written; of a table with one tier at least its responses.
+/// What a tier sends, in bits per second: as stated, or, in a table with one tier, at least its responses.
 fn bits_out(row: &TableRow, tier: &TableTier) -> Option<f64> {
     let of_responses = || {
         let is_all = row.tiers.iter().all(|other| other.name == tier.name || other.name == GENERATOR);
@@ -83,18 +83,18 @@ fn bits_out(row: &TableRow, tier: &TableTier) -> Option<f64> {
     tier.out_bits_per_sec.or_else(of_responses)
 }
 
-/// The cores of one machine of a tier: as written; of the machines under test, as far as these are of one tier.
+/// The cores of one machine of a tier: as stated, or else those of the machines under test, unless it is the generator.
 fn cores(row: &TableRow, tier: &TableTier) -> Option<f64> {
     tier.cores.or_else(|| row.cores.filter(|_| tier.name != GENERATOR))
 }
 
-/// True where the cores in use stop at one, in two rows at least: they are those of one thread.
+/// True if the cores in use stop at one, in at least two rows: they are those of one thread.
 fn is_one_core(used: &[Option<f64>]) -> bool {
     let is_over = used.iter().flatten().any(|used| *used > 1.0 + TIE);
     !is_over && used.iter().flatten().filter(|used| **used >= 1.0 - TIE).count() > 1
 }
 
-/// What one machine of a resource's tier has of it in a row; `None` where the row does not say.
+/// The capacity of one machine of a resource's tier in a row; `None` where the row does not state it.
 pub(crate) fn capacity_in(row: &TableRow, resource: &Resource) -> Option<f64> {
     let tier = row.tier(&resource.host)?;
     let figure = FIGURES.iter().find(|figure| figure.kind == resource.kind)?;
@@ -102,7 +102,7 @@ pub(crate) fn capacity_in(row: &TableRow, resource: &Resource) -> Option<f64> {
 }
 
 impl<'a> Observations<'a> {
-    /// What rows show, with what the tiers of one of them have and what a request costs them there.
+    /// What rows show, with the capacities of the tiers of one of them and the cost of a request there.
     pub(crate) fn from_table(rows: &'a [&'a TableRow], row: usize) -> Self {
         let load = |row: &&TableRow| ObservedLoad {
             at: At::Row(row.label.clone()),
@@ -139,8 +139,8 @@ impl<'a> Observations<'a> {
         (resource.used[row].is_some() || resource.demand.is_some()).then_some(resource)
     }
 
-    /// What a request uses of one machine of a tier, and the throughput at which the machine is used up: by what the row itself
-    /// shows; else by what a request costs in other rows, if it is known how many machines there are.
+    /// The use per request of one machine of a tier, and the throughput at which the machine is used up: by what the row itself
+    /// shows, or else by the cost of a request in other rows, if the number of machines is known.
     fn demand(&self, row: usize, tier: &TableTier, resource: &Resource) -> Option<Demand> {
         let all = self.cost(row, resource)?;
         let count = if resource.used[row].is_some() { tier.count() } else { tier.instances? };
@@ -152,9 +152,9 @@ impl<'a> Observations<'a> {
         Some(Demand { per_request, idle: 0.0, at_per_sec, law: Law::Untested })
     }
 
-    /// What a request costs all machines of a tier, by the rows of the same requests: D = ΣU / ΣX, the ratio estimator, with the
-    /// interval of its linear form (Cochran, *Sampling Techniques*, 1977, chapter 6). Rows of more load count more, as
-    /// what is read off a monitor is wrong by so many per cent of a machine.
+    /// The cost of a request over all machines of a tier, by the rows of the same requests: D = ΣU / ΣX, the ratio estimator, with the
+    /// interval of its linear form (Cochran, *Sampling Techniques*, 1977, chapter 6). Rows of more load count more, because
+    /// what is read off a monitor is wrong by a certain percentage of a machine.
     fn cost(&self, row: usize, resource: &Resource) -> Option<Estimate> {
         let seen = |(row, used): (&&TableRow, &Option<f64>)| {
             Some((row.throughput_per_sec, (*used)? * row.tier(&resource.host)?.count()))

@@ -1,4 +1,4 @@
-//! What the overloads of a run say together.
+//! Judges all overloads of a run together.
 
 use plimsoll_plan::{OverloadClass, Slo};
 use plimsoll_stats::{ratio, wilson};
@@ -9,46 +9,46 @@ use crate::{
     Recovery,
 };
 
-/// A service that spends nothing on what it refuses keeps all of its goodput; one that refuses at a tenth of the cost of an answer
-/// keeps 0.9 of it at twice the rate. Goodput of at least this part of that at the rate that holds counts as kept.
+/// Goodput of at least this fraction of the goodput at the rate that holds counts as kept. A service that refuses at no cost keeps all
+/// of its goodput; one that refuses at a tenth of the cost of an answer keeps 0.9 of it at twice the rate.
 const KEPT: f64 = 0.8;
-/// Below this part, more than half of what the service can do goes into answers that are of no use.
+/// Below this fraction, more than half of the service's capacity goes into useless answers.
 const LOST: f64 = 0.5;
-/// With this part of the requests good, compared with the rate that holds, the target keeps up with what is offered; where that is little
-/// more than the rate, with all but half of the excess.
+/// The target keeps up with an overload if its share of good requests is at least this fraction of the share at the rate that holds; where
+/// the overload is little more than that rate, if it serves at least half of the excess.
 const KEEPS_UP: f64 = 0.95;
-/// Less than this part of the rate is not what a target does that holds it. A limit of a percentile below the 99th makes it less.
+/// A target that holds the rate reaches at least this fraction of it as goodput; a limit of a percentile below the 99th lowers the bound.
 const HOLDS: f64 = 0.9;
-/// The base before an overload holds with this part of its requests good, or less in the same way.
+/// The base before an overload is kept if at least this share of its requests is good, lowered in the same way.
 const BASE_HOLDS: f64 = 0.9;
-/// A ramp makes a difference beyond the intervals if it is as large as this part of the goodput at the rate that holds.
+/// A ramp makes a difference if it exceeds the intervals and this fraction of the goodput at the rate that holds.
 const DIFFERENCE: f64 = 0.1;
 
-/// Whether the target was well at the base before an overload.
+/// True if the target kept the base before an overload.
 pub(super) fn base_holds(before: &OverloadPhase, usual_part: f64) -> bool {
     before.good_ratio.is_some_and(|ratio| ratio >= BASE_HOLDS * usual_part)
 }
 
-/// The outcome of an overload as far as it does not depend on any other.
+/// The outcome of an overload before it is compared with others.
 pub(super) fn before_comparison(
     is_base_well: bool,
     is_lost: bool,
     doubt: Option<OverloadDoubt>,
 ) -> OverloadOutcome {
     match doubt {
-        // Whatever else is not known of it.
+        // Holds whatever else is unknown.
         _ if is_lost && is_base_well => OverloadOutcome::Lost,
         Some(doubt @ (OverloadDoubt::Interrupted | OverloadDoubt::Generator)) => {
             OverloadOutcome::Unknown(doubt)
         }
         _ if !is_base_well => OverloadOutcome::Unknown(OverloadDoubt::Base),
         Some(doubt) => OverloadOutcome::Unknown(doubt),
-        // Until it is compared with the rate that holds.
+        // Replaced once it is compared with the rate that holds.
         None => OverloadOutcome::Reduced,
     }
 }
 
-/// Nothing is overloaded where no rate holds; a ladder that brought the target down was an overload itself.
+/// The result without a rate that holds, which has no overloads. A ladder that brought the target down was an overload itself.
 pub(super) fn without_rate(limit_ms: Option<f64>, outage: Option<Outage>) -> Overload {
     let (class, doubt) = match outage {
         Some(Outage { stuck: true, .. }) => (OverloadClass::Metastable, None),
@@ -70,8 +70,8 @@ pub(super) fn without_rate(limit_ms: Option<f64>, outage: Option<Outage>) -> Ove
     }
 }
 
-/// Compares the overloads with the rate that holds, and judges all of them. `searched_per_sec` is what a search found to hold;
-/// `is_whole` says that the highest overload was made, and that the target outlasted all of them.
+/// Compares the overloads with the rate that holds, and judges all of them. `searched_per_sec` is the rate that a search found to hold;
+/// `is_whole` is true if the highest overload was made and the target survived all of them.
 pub(super) fn judged(
     rate_per_sec: f64,
     searched_per_sec: Option<f64>,
@@ -106,7 +106,7 @@ pub(super) fn judged(
         held_per_sec: match reference_doubt {
             None => Some(rate_per_sec),
             Some(OverloadDoubt::RateNotHeld) => None,
-            // Of a slow target too few requests are due to contradict a rate that was given.
+            // At a slow target, too few requests are due to contradict a given rate.
             Some(OverloadDoubt::TooFew) => searched_per_sec.or(Some(rate_per_sec)),
             Some(_) => searched_per_sec,
         },
@@ -116,8 +116,8 @@ pub(super) fn judged(
     Overload { ramp: ramp_effect(&overload), ..overload }
 }
 
-/// Why the rate is not known to hold. Where too few requests fell due, fewer than that rate brings may be chance: what counts then is
-/// how many of those were good.
+/// Why the rate is not known to hold. Where too few requests were due, their number varies by chance, so that only the share of good ones
+/// is judged.
 fn reference_doubt(
     reference: &OverloadPhase,
     rate_per_sec: f64,
@@ -138,9 +138,9 @@ fn reference_doubt(
     if not_held { Some(OverloadDoubt::RateNotHeld) } else { doubt }
 }
 
-/// What is left of goodput. It is kept, or lost, if all of its interval is.
+/// Computes the fraction of goodput that is left. It is kept, or lost, if its whole interval is.
 fn compare(step: &mut OverloadStep, reference: &OverloadPhase) {
-    // One that was lost may have ended before its second half.
+    // A target that was lost may have ended the step before its second half.
     if !is_judged(step) || step.settled.span_sec <= 0.0 {
         return;
     }
@@ -156,8 +156,8 @@ fn compare(step: &mut OverloadStep, reference: &OverloadPhase) {
 
 type Classified = (OverloadClass, Option<f64>, Option<OverloadDoubt>);
 
-/// The worst that a judged overload shows, and the lowest that shows it. What holds of the highest one holds of the target only if
-/// that was made and could be judged.
+/// The worst class that a judged overload shows, and the lowest factor that shows it. Classes that depend on the highest overload require
+/// that it was made and could be judged.
 fn class(steps: &[OverloadStep], reference: &OverloadPhase, is_whole: bool) -> Classified {
     let lowest = |is: fn(&OverloadStep) -> bool| {
         let factors = steps.iter().filter(|step| is_judged(step) && is(step)).map(|step| step.factor);
@@ -183,7 +183,7 @@ fn class(steps: &[OverloadStep], reference: &OverloadPhase, is_whole: bool) -> C
     }
 }
 
-/// The highest overload; of a jump and a ramp to it, the one that could be judged.
+/// The highest overload; of a jump and a ramp to it, one that could be judged.
 fn highest(steps: &[OverloadStep]) -> Option<&OverloadStep> {
     let by_factor = |a: &&OverloadStep, b: &&OverloadStep| {
         a.factor.total_cmp(&b.factor).then(is_judged(a).cmp(&is_judged(b)))
@@ -191,7 +191,7 @@ fn highest(steps: &[OverloadStep]) -> Option<&OverloadStep> {
     steps.iter().max_by(by_factor)
 }
 
-/// Whether the target keeps up in all that is judged of the highest overload: in a jump, and in a ramp to it.
+/// True if the target keeps up in every judged overload to the highest rate, jump and ramp.
 fn all_keep_up(steps: &[OverloadStep], reference: &OverloadPhase) -> bool {
     highest(steps).is_some_and(|highest| {
         let mut judged = steps.iter().filter(|step| is_judged(step) && step.is_of(highest.factor));
@@ -203,8 +203,8 @@ fn is_judged(step: &OverloadStep) -> bool {
     !matches!(step.outcome, OverloadOutcome::Unknown(_))
 }
 
-/// A target that serves just the rate of the reference answers 1/f of what is offered; one that keeps up answers all of it as well as the
-/// reference.
+/// True if the target keeps up with the offered load. One that serves only the rate of the reference answers 1/f of the load; one that
+/// keeps up answers all of it as well as the reference.
 fn keeps_up(step: &OverloadStep, reference: &OverloadPhase) -> bool {
     let part = KEEPS_UP.max((1.0 + 1.0 / step.factor) / 2.0);
     let usual = reference.good_ratio.unwrap_or(1.0);

@@ -1,4 +1,4 @@
-//! What one part of an overload's step came to.
+//! The figures of one part of an overload step.
 
 use plimsoll_record::{CorruptHistogram, FailureCounts, Frame, Phase};
 use plimsoll_stats::{batch_means, mean};
@@ -9,10 +9,10 @@ use crate::load::frames::merged;
 use crate::load::percentile::summary;
 use crate::{Estimate, OverloadMoment, OverloadPhase};
 
-/// The length of a moment of the curve over time, in seconds.
+/// The length of one point of the curve over time, in seconds.
 const MOMENT_SEC: f64 = 0.5;
 
-/// A span of a step, in seconds since its load began.
+/// A part of a step, in seconds since its load began.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     pub(super) from_sec: f64,
@@ -26,7 +26,7 @@ impl Part {
     }
 }
 
-/// A slice, and a frame, belong to the part that their middle falls into.
+/// Computes the figures of a part. A slice or a frame belongs to the part that contains its middle.
 pub(super) fn phase(
     frames: &[&Frame],
     slices: &[Slice],
@@ -67,7 +67,7 @@ fn goodput(slices: &[Slice]) -> Estimate {
     Estimate { value, interval: half.map(|half| ((value - half).max(0.0), value + half)) }
 }
 
-/// The course of a step.
+/// The figures of a step over time.
 pub(super) fn moments(slices: &[Slice]) -> Vec<OverloadMoment> {
     let index = |slice: &Slice| (slice.middle_sec() / MOMENT_SEC).floor();
     slices.chunk_by(|a, b| index(a) == index(b)).filter_map(moment).collect()

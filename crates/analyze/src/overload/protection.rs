@@ -1,28 +1,28 @@
-//! The limits that keep a service within what it holds.
+//! Limits that keep the load of a service at or below the rate that it holds.
 
 use super::slices::limit_ms;
 use crate::{Findings, OverloadClass, Protection};
 
-/// The part of the limit of latency that those may take who are let in: half of it is left for what varies.
+/// The fraction of the latency limit that admitted requests may take; the rest is room for variation.
 const LIMIT_PART: f64 = 0.5;
-/// The part of it that a burst may take, which waits behind what is in progress.
+/// The fraction of the latency limit that a burst may take, which waits behind the requests in progress.
 const BURST_PART: f64 = 0.25;
 /// The smallest burst. A bucket that fills at the rate r and is emptied by Poisson arrivals at ρ·r is an M/D/1 queue with b places: it
 /// refuses about (1 − ρ)·e^(−θb) of them, where ρ·(e^θ − 1) = θ (Asmussen, *Applied Probability and Queues*, 2003, chapter XIII).
-/// For ρ = 0.9 θ is 0.207, and twenty places refuse 0.2 %, at any rate; for ρ = 0.95 they refuse 0.6 %. It is no more than what random
-/// arrivals bring by themselves, and the rate was measured with such.
+/// For ρ = 0.9 θ is 0.207, and twenty places refuse 0.2 %, at any rate; for ρ = 0.95 they refuse 0.6 %. Random arrivals alone cause such
+/// bursts, and the rate was measured with random arrivals.
 const MIN_BURST: f64 = 20.0;
-/// Room for random arrivals above the mean in progress, N: three standard deviations of a Poisson variable, 3·√N, and one
+/// Room for random arrivals above N, the mean number in progress: three standard deviations of a Poisson variable, 3·√N, and one
 /// request (square-root staffing: Halfin and Whitt, *Heavy-Traffic Limits for Queues with Many Exponential Servers*, 1981). At 90 % of
 /// the rate Erlang's loss formula gives below 1 % for any N.
 const CONCURRENCY_DEVIATIONS: f64 = 3.0;
-/// Without a limit of latency, so many times those in progress on average.
+/// Without a latency limit, the concurrency over the mean number of requests in progress.
 const WITHOUT_LIMIT: f64 = 2.0;
-/// Without a limit of latency, the longest wait of a request to be let in, in milliseconds.
+/// Without a latency limit, the longest wait of a request for admission, in milliseconds.
 const WAIT_MS: f64 = 100.0;
 
-/// The limits that follow from the highest rate within the conditions; `None` where none is known, and of a target that kept up with
-/// more: limits would refuse what it just served.
+/// Derives limits from the highest rate within the conditions. `None` if no such rate is known, and for a target that kept up with more:
+/// limits would refuse load that it served.
 pub fn protection(findings: &Findings) -> Option<Protection> {
     if findings.overload.as_ref().is_some_and(|overload| overload.class == OverloadClass::NotOverloaded) {
         return None;
@@ -33,13 +33,13 @@ pub fn protection(findings: &Findings) -> Option<Protection> {
         .then(|| of_rate(rate_per_sec, service_mean_ns / 1e9, limit_ms))
 }
 
-/// The rate that holds, requests per second, as was given or found and nothing contradicts; `None` where none is known to.
+/// The rate that holds, in requests per second: given or found, and not contradicted. `None` where none is known.
 pub fn held_rate(findings: &Findings) -> Option<f64> {
     let of_search = || findings.search.as_ref()?.held_per_sec;
     findings.overload.as_ref().map_or_else(of_search, |overload| overload.held_per_sec)
 }
 
-/// The mean service time at the rate that holds, in nanoseconds: in a search where the overload did not show it without doubt.
+/// The mean service time at the rate that holds, in nanoseconds: that of the search if the overload leaves doubt.
 fn service_mean_ns(findings: &Findings) -> Option<f64> {
     let of_search = || Some(findings.search.as_ref()?.best()?.step.service.mean_ns);
     let Some(overload) = &findings.overload else { return of_search() };
@@ -51,21 +51,21 @@ fn service_mean_ns(findings: &Findings) -> Option<f64> {
 }
 
 impl Protection {
-    /// Whether the concurrency follows from the limit of latency: so many take half of it. Else it is the room for those that are in
-    /// progress anyway, who may take longer.
+    /// True if the concurrency follows from the latency limit: it is the number of requests answered within half of that limit. Else it is
+    /// the number in progress anyway, with its margin, which may take longer.
     pub fn is_by_limit(&self) -> bool {
         self.limit_ms.is_some_and(|ms| self.concurrency as f64 <= in_half(ms / 1e3, self.rate_per_sec).ceil())
     }
 }
 
-/// The requests that are answered within half of the limit.
+/// The number of requests that are answered within half of the limit.
 fn in_half(limit_sec: f64, rate_per_sec: f64) -> f64 {
     LIMIT_PART * limit_sec * rate_per_sec
 }
 
-/// By Little's law N requests are in progress for N/λ on average while λ are answered a second: so many as λ·L/2 are answered
-/// within half of the limit L. There must be room for those that are in progress anyway, λ·R and what random arrivals add. A burst
-/// is what a quarter of the limit, the wait that it may cause, answers: λ·L/4, and never below [`MIN_BURST`].
+/// By Little's law N requests are in progress for N/λ on average at λ answers per second, so that λ·L/2 of them are answered within half
+/// of the limit L. The concurrency is at least what is in progress anyway: λ·R and the margin for random arrivals. A burst may wait for a
+/// quarter of the limit, in which λ·L/4 are answered; it is at least [`MIN_BURST`].
 fn of_rate(rate_per_sec: f64, service_sec: f64, limit_ms: Option<f64>) -> Protection {
     let in_progress = rate_per_sec * service_sec;
     let limit_sec = limit_ms.map(|ms| ms / 1e3);

@@ -1,33 +1,33 @@
-//! The parts of an overload's step, read off the rates that were offered.
+//! The parts of an overload step, from the offered rates.
 
 use std::time::Duration;
 
 use plimsoll_plan::{Onset, Slo, Stage, queue_gone_sec};
 use plimsoll_record::RateStage;
 
-/// When the parts of an overload's step begin, in seconds since the load did, and at which rates.
+/// The rates of an overload step, and the start of each part in seconds since the load began.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shape {
     pub(super) base_per_sec: f64,
     pub(super) peak_per_sec: f64,
     pub(super) onset: Onset,
-    /// From when on the base before the overload counts: until answers may take no longer, too few of them have come.
+    /// From when on the base counts: before, answers may still take longer, and too few have come.
     pub(super) counts_sec: f64,
-    /// When the overload begins, its ramp included.
+    /// Begin of the overload, including its ramp.
     pub(super) begins_sec: f64,
-    /// When its highest rate is reached.
+    /// When the highest rate is reached.
     pub(super) peak_sec: f64,
-    /// When it ends.
+    /// End of the overload.
     pub(super) ends_sec: f64,
-    /// The part of the responses that may take longer than the limit of latency of goodput.
+    /// The share of responses that may exceed the latency limit of goodput.
     pub(super) late_ratio: f64,
-    /// When the load ends; as long as the overload lasts if nothing follows it.
+    /// End of the load; equal to `ends_sec` if nothing follows the overload.
     pub(super) load_ends_sec: f64,
     stages: Vec<Stage>,
 }
 
 impl Shape {
-    /// The shape of a step that goes from a level over a jump or a ramp to a higher one, and perhaps back; `None` of any other.
+    /// Reads a step that goes from a level by a jump or a ramp to a higher level, and possibly back; `None` for any other.
     pub(super) fn of(stages: &[RateStage], slo: &Slo) -> Option<Self> {
         let stages: Vec<Stage> = stages.iter().map(stage).collect();
         let (base, rest) = stages.split_first()?;
@@ -58,12 +58,12 @@ impl Shape {
         })
     }
 
-    /// The middle of the highest rate, from which on an overload is judged.
+    /// The middle of the time at the highest rate; an overload is judged from there on.
     pub(super) fn settled_sec(&self) -> f64 {
         (self.peak_sec + self.ends_sec) / 2.0
     }
 
-    /// After how many seconds a queue of all the excess over this rate would be gone.
+    /// The seconds until a queue of all the excess over this rate would be empty.
     pub(super) fn queue_sec(&self, rate_per_sec: f64) -> f64 {
         queue_gone_sec(&self.stages, rate_per_sec, self.base_per_sec)
     }

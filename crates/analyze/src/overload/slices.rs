@@ -6,23 +6,23 @@ use plimsoll_plan::Slo;
 use plimsoll_record::{CorruptHistogram, FailureCounts, Frame, Phase, latency_histogram};
 use plimsoll_stats::Weighted;
 
-/// The limit of latency of goodput, in milliseconds.
+/// The latency limit that defines goodput, in milliseconds.
 pub(super) fn limit_ms(slo: &Slo) -> Option<f64> {
     slo.tail_limit().map(|limit| limit.limit_ms)
 }
 
-/// The part of the requests that is good where the conditions are just kept, over that of a 99th percentile and of a success ratio of
-/// 0.99: half of them may be late for a median, and a fifth may fail where 80 % are to succeed.
+/// The share of good requests where the conditions are just kept, relative to that for a 99th percentile and a success ratio of 0.99: for
+/// a median half may be late, and with a success ratio of 80 % a fifth may fail.
 pub(super) fn usual_part(slo: &Slo) -> f64 {
     let part = |required: f64| (required / 0.99).min(1.0);
     let in_time = slo.tail_limit().map_or(1.0, |limit| part(1.0 - limit.late_ratio()));
     in_time * slo.success_ratio.map_or(1.0, part)
 }
 
-/// One interval of a step, over all workers and requests.
+/// One interval of a step, summed over all workers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slice {
-    /// In seconds since the step began, as its end.
+    /// In seconds since the step began, like `ended_sec`.
     pub(super) began_sec: f64,
     pub(super) ended_sec: f64,
     pub(super) due: u64,
@@ -31,7 +31,7 @@ pub(super) struct Slice {
     pub(super) ok: u64,
     /// Successful responses within the limit of latency.
     pub(super) good: u64,
-    /// Requests that ended after the limit, well or not.
+    /// Requests that ended after the limit, successful or not.
     pub(super) beyond: u64,
     pub(super) failed: FailureCounts,
     pub(super) in_flight: u64,
@@ -48,7 +48,7 @@ impl Slice {
     }
 }
 
-/// Goodput counts for a mean by the length of its interval.
+/// The goodput of a slice, weighted by its length.
 impl Weighted for Slice {
     fn value(&self) -> f64 {
         self.good as f64 / self.span_sec()
@@ -59,14 +59,14 @@ impl Weighted for Slice {
     }
 }
 
-/// The slices of a step while its frames come in, in whatever order. It is the same when all are taken in at once.
+/// Collects the slices of a step from its frames, in any order and at any time.
 #[derive(Debug)]
 pub(super) struct Slices {
     limit_ns: Option<u64>,
     workers: usize,
-    /// When the first frame began, in nanoseconds since the run began.
+    /// Begin of the first frame, in nanoseconds since the run began.
     began_ns: u64,
-    /// By the number of the interval, with times in nanoseconds since the run began.
+    /// Begin, end and counts by interval; times in nanoseconds since the run began.
     by_interval: BTreeMap<u32, (u64, u64, Slice)>,
     /// The last interval of each worker.
     last: BTreeMap<u32, u32>,
@@ -84,7 +84,7 @@ impl Slices {
         }
     }
 
-    /// Takes in a frame. Those after the load do not count.
+    /// Adds a frame; frames after the load are ignored.
     ///
     /// # Errors
     /// When a histogram cannot be read.
@@ -114,8 +114,8 @@ impl Slices {
         Ok(())
     }
 
-    /// The successes of a frame within the limit, and what ended after it: the times of successes are those of all requests
-    /// without those of the unsuccessful.
+    /// Counts the successes of a frame within the limit, and all requests that ended after it. The latencies of successes are those of all
+    /// requests minus those of unsuccessful ones.
     fn good_and_beyond(&self, frame: &Frame) -> Result<(u64, u64), CorruptHistogram> {
         let ok = frame.head.counts.ok;
         let Some(limit_ns) = self.limit_ns else { return Ok((ok, 0)) };
@@ -127,14 +127,14 @@ impl Slices {
         Ok((good.min(ok), all.len() - within))
     }
 
-    /// The slices that every worker has left behind.
+    /// The slices that every worker has finished.
     pub(super) fn whole(&self) -> Vec<Slice> {
         let all = self.last.len() >= self.workers;
         let end = self.last.values().min().copied().filter(|_| all).unwrap_or_default();
         self.up_to(end)
     }
 
-    /// All slices, also those that some workers did not hand over.
+    /// All slices, including those that some workers did not hand over.
     pub(super) fn all(&self) -> Vec<Slice> {
         self.up_to(u32::MAX)
     }

@@ -1,4 +1,4 @@
-//! Work without requests: times in which use is far above what the rate explains, such as a backup.
+//! Detects work without requests: times in which use is far above what the rate explains, such as a backup.
 
 use plimsoll_stats::{line, mean};
 
@@ -6,27 +6,27 @@ use super::findings::{BackgroundWork, UseChange};
 use super::regression::{Baseline, Point, highest_usage, rate_quantile};
 use super::series::ProductionSeries;
 
-/// Use that is above the line at the highest rates is a law that bends. So an episode lies in the lower three quarters.
+/// The quantile of the rates above which no episode begins: use above the line at the highest rates may be a law that bends.
 const RATES: f64 = 0.75;
-/// Beyond this part of all points it is no exception.
+/// Work in more than this share of all points is no exception, and is not separated.
 const MAX_SHARE: f64 = 0.25;
-/// Finding the line again without the episodes finds what they hid.
+/// How often the line is fitted again without the episodes, to find episodes that they hid.
 const ROUNDS: usize = 4;
-/// Of use that is in proportion to the rate the slope is all of the mean over the mean rate, of other use nothing.
+/// Extra use follows the rate if its slope is more than this fraction of mean use over mean rate: 1 for linear use, 0 for constant use.
 const MIN_PROPORTION: f64 = 0.5;
-/// Fewer instants in a row are a spike.
+/// A run of fewer instants is a spike.
 const MIN_INSTANTS: usize = 2;
 pub(super) const DAY_SEC: f64 = 86_400.0;
-/// Episodes that begin within so much of each other's time of day are one job.
+/// Episodes that begin within this time of each other, by time of day, are one job.
 const SAME_TIME_SEC: f64 = 1_800.0;
 const MIN_DAYS: usize = 3;
 
-/// The points without background work, those of it, and what it was.
+/// The points split into those without and with background work, and a summary of that work.
 pub(super) struct Separated {
     pub(super) kept: Vec<Point>,
     pub(super) left_out: Vec<Point>,
     pub(super) work: Option<BackgroundWork>,
-    /// What is used far above the line up to the last point, and is not known to end.
+    /// Use far above the line up to the last point, which may not be temporary.
     pub(super) lasting: Option<UseChange>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn separated(points: &[Point], series: &ProductionSeries) -> Separate
     Separated { kept, left_out, work: summary, lasting }
 }
 
-/// The episodes, and the line through the other points; `None` without a line.
+/// Finds the episodes, and the line through the other points; `None` without a line.
 fn search(points: &[Point], quiet_rate: f64, series: &ProductionSeries) -> Option<(Baseline, Vec<Episode>)> {
     let highest = highest_usage(points);
     let mut kept = points.to_vec();
@@ -64,12 +64,12 @@ fn search(points: &[Point], quiet_rate: f64, series: &ProductionSeries) -> Optio
     found
 }
 
-/// Neighbouring instants from the first to the last.
+/// A run of neighbouring instants far above the line.
 struct Episode {
     first: usize,
     last: usize,
     start_sec: f64,
-    /// The rate, and the use on top of the line, at each instant.
+    /// The rate, and the use above the line, at each instant.
     excess: Vec<(f64, f64)>,
 }
 
@@ -97,14 +97,14 @@ fn episodes(
     .collect()
 }
 
-/// The points at the end that all lie far above the line.
+/// The run of points at the end that are all far above the line.
 fn trailing<'a>(points: &'a [Point], baseline: &Baseline) -> &'a [Point] {
     let count = points.iter().rev().take_while(|point| baseline.is_far(point)).count();
     &points[points.len() - count..]
 }
 
-/// The episodes of work without requests, in order of time. A release makes use that follows the rate, and that does not end; a job may
-/// be under way at the end if it comes daily. `trailing` are the points at the end that lie far above the line.
+/// Selects the episodes that are work without requests, in order of time. Left out is use that follows the rate, and use that does not
+/// end, both of which a release causes; a daily job may be under way at the end. `trailing` are the points at the end far above the line.
 fn without_requests(episodes: Vec<Episode>, trailing: &[Point]) -> Vec<Episode> {
     let starts: Vec<f64> = episodes.iter().map(|episode| episode.start_sec).collect();
     let daily = daily_at(&starts);
@@ -119,7 +119,7 @@ fn without_requests(episodes: Vec<Episode>, trailing: &[Point]) -> Vec<Episode> 
     work
 }
 
-/// True if the use on top of the line is in proportion to the rate rather than one amount.
+/// True if the use above the line follows the rate rather than being one amount.
 fn follows_rate(group: &[Episode]) -> bool {
     let points: Vec<(f64, f64)> = group.iter().flat_map(|episode| episode.excess.iter().copied()).collect();
     let mean_of = |value: fn(&(f64, f64)) -> f64| mean(&points.iter().map(value).collect::<Vec<f64>>());
@@ -127,7 +127,7 @@ fn follows_rate(group: &[Episode]) -> bool {
     line::fit(&points).is_some_and(|line| line.slope - line.slope_half > MIN_PROPORTION * proportion)
 }
 
-/// What is used at the end on top of the line. Use at the highest rates alone may be a law that bends.
+/// The use above the line at the end. Use at the highest rates only may be a law that bends.
 fn lasting(
     run: &[Point],
     baseline: &Baseline,
@@ -160,17 +160,17 @@ fn summary(work: &[Episode], step_sec: f64) -> BackgroundWork {
     }
 }
 
-/// How far two instants are apart in their time of day.
+/// The distance of two instants by time of day, in seconds.
 fn apart(a: f64, b: f64) -> f64 {
     let distance = (a.rem_euclid(DAY_SEC) - b.rem_euclid(DAY_SEC)).abs();
     distance.min(DAY_SEC - distance)
 }
 
-/// The time of day at which most episodes begin, if these are most of all and on three days at least.
+/// The time of day at which most episodes begin, if these are more than half of all and on at least three days.
 fn daily_at(starts: &[f64]) -> Option<f64> {
     let days_near = |start: f64| {
         let near = starts.iter().filter(|other| apart(start, **other) <= SAME_TIME_SEC);
-        // Days are counted from that time of day, as midnight may lie between two that are near each other.
+        // Days are counted from that time of day, since midnight may lie between two close instants.
         let mut days: Vec<i64> = near.map(|sec| ((sec - start) / DAY_SEC).round() as i64).collect();
         days.dedup();
         days.len()

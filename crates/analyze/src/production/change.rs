@@ -1,4 +1,4 @@
-//! Changes of what one rate uses within the time, as a release makes them: the points since the last one are the code that runs.
+//! Finds changes of use at a given rate, such as a release makes. Only the points since the last change describe the current code.
 
 use plimsoll_stats::{Estimate, line};
 
@@ -8,10 +8,10 @@ use super::limit::varies;
 use super::regression::{Baseline, MIN_POINTS, Point, Regression, highest_usage, plain, rate_ends};
 use super::series::ProductionSeries;
 
-/// Behind one change, or behind what is none, there may be another.
+/// The most places that are tested in a row: behind one that is a change, or is none, there may be another.
 const ROUNDS: usize = 4;
 
-/// The last change that is clear by the points before and after it, and the place of the first point since then.
+/// The last change that both the points before and after it show clearly, with the index of the first point after it.
 pub(super) fn last_change(points: &[Point], series: &ProductionSeries) -> Option<(usize, UseChange)> {
     let (mut before, mut since, mut found) = (0, 0, None);
     for _ in 0..ROUNDS {
@@ -25,8 +25,8 @@ pub(super) fn last_change(points: &[Point], series: &ProductionSeries) -> Option
     found
 }
 
-/// Where two levels describe best, by least squares, what the line leaves over. What lies far off the line counts as what is just
-/// far off, so that no job makes a level. `None` where the second level has too few points for a law.
+/// The index that best splits the residuals of the line into two levels, by least squares. Outliers count only up to the outlier
+/// bound, so that no job makes a level. `None` where the second level has too few points for a law.
 fn split(points: &[Point]) -> Option<usize> {
     let line = Baseline::new(points, highest_usage(points))?;
     let near = |point: &Point| line.excess(point).clamp(-line.bound, line.bound);
@@ -42,8 +42,7 @@ fn split(points: &[Point]) -> Option<usize> {
     (points.len() - at >= MIN_POINTS).then_some(at)
 }
 
-/// The change from the points before to those since; `None` unless both have a law, and their intervals of the use at one rate are
-/// apart.
+/// The change from `before` to `since`; `None` unless both have a law, and their intervals of the use at one rate do not overlap.
 fn compared(before: &[Point], since: &[Point], series: &ProductionSeries) -> Option<UseChange> {
     let (low, rate) = rate_ends(since).filter(|(low, high)| varies(*low, *high))?;
     let before = comparable(before, since, (low, rate), series.step_sec);
@@ -63,8 +62,8 @@ fn compared(before: &[Point], since: &[Point], series: &ProductionSeries) -> Opt
     (follows && are_apart(old.usage_at(rate), new.usage_at(rate))).then_some(change)
 }
 
-/// Those of the points before that have the rates of those since, and their times of day where there are days to compare with: neither
-/// a law that bends nor other requests at night are a change.
+/// The points of `before` with the rates of `since`, and with its times of day if `before` covers days: neither a law that bends nor
+/// other requests at night are a change.
 fn comparable(before: &[Point], since: &[Point], (low, high): (f64, f64), step_sec: f64) -> Vec<Point> {
     let (Some(first), Some(last), Some(oldest)) = (since.first(), since.last(), before.first()) else {
         return Vec::new();

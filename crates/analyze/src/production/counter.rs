@@ -1,12 +1,12 @@
-//! Counters in place of what they count a second: their values only rise, until they begin anew.
+//! Detects counters given where a rate or a gauge is expected: their values only rise, until they are reset.
 
-/// Endings that the names of counters have: of the counter itself, and of the series of a histogram or a summary
+/// Suffixes of counter names: of counters themselves, and of the series of a histogram or a summary
 /// (Prometheus, *Metric and label naming*; OpenMetrics 1.0, suffixes).
 const ENDINGS: [&str; 4] = ["_total", "_count", "_sum", "_bucket"];
-/// A counter begins anew at most once in so many values.
+/// A counter is reset at most once in this many values.
 const VALUES_PER_RESET: usize = 20;
 
-/// The first word of a text that ends as the names of counters do, as in `sum(http_requests_total)`.
+/// Returns the first word with the suffix of a counter, as in `sum(http_requests_total)`.
 pub fn counter_name(text: &str) -> Option<&str> {
     let is_between = |letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '_' | ':');
     let is_counter =
@@ -14,8 +14,7 @@ pub fn counter_name(text: &str) -> Option<&str> {
     text.split(is_between).find(is_counter)
 }
 
-/// True if values rise in more than this share of the steps from one to the next, and fall hardly ever: no more often than once
-/// in twenty values, or once at all where there are fewer.
+/// True if values rise in more than this share of the steps, and fall at most once in twenty values; with fewer values, at most once.
 pub fn only_rises(values: &[Option<f64>], rising_share: f64) -> bool {
     let known: Vec<f64> = values.iter().flatten().copied().collect();
     let steps = known.len().saturating_sub(1);

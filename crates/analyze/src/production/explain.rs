@@ -1,4 +1,4 @@
-//! From series to findings.
+//! Computes the findings from series of production.
 
 use plimsoll_stats::Estimate;
 
@@ -15,11 +15,11 @@ use super::regression::{
 };
 use super::series::ProductionSeries;
 
-/// What requests use of a capacity at the highest rate is little below this.
+/// Requests use little of a resource if it is below this fraction of the capacity at the highest rate.
 const LITTLE: f64 = 0.05;
 
-/// What a request costs of each resource, and at which rate the first one is full. `safe_share` is the share of a capacity
-/// that may be used, above 0 and at most 1.
+/// Computes what a request costs of each resource, and the rate at which the first one is full. `safe_share` is the share of a
+/// capacity that may be used, above 0 and at most 1.
 pub fn explain_production(series: &ProductionSeries, safe_share: f64) -> ProductionFindings {
     let known: Vec<Option<f64>> = series.rate_per_sec.clone();
     let rates = points(series, &known);
@@ -47,13 +47,14 @@ fn rate_range(rates: &[Point]) -> Option<RateRange> {
     Some(RateRange { low, median: rate_quantile(rates, 0.5)?, high, highest: highest_rate(rates) })
 }
 
-/// The longest run of instants without a rate.
+/// The length of the longest run of instants without a rate.
 fn longest_gap(rates: &[Option<f64>]) -> usize {
     let runs = rates.chunk_by(|a, b| a.is_some() == b.is_some());
     runs.filter(|run| run[0].is_none()).map(<[Option<f64>]>::len).max().unwrap_or(0)
 }
 
-/// Those that fill first, then those that fill beyond what is stated, then those without a capacity, then the others.
+/// Sort key: resources by the rate at which they are full, then those full beyond the stated rates, then those without a capacity, then
+/// all others.
 fn order(resource: &ResourceFinding) -> f64 {
     match resource.demand.map(|demand| demand.full_at) {
         Some(FullAt::At(rate)) => rate.value,
@@ -106,7 +107,7 @@ fn finding(
     finding
 }
 
-/// The points of a line, and those with room that are none of it.
+/// Points at which the resource was not full: those that the line uses, and those left out.
 #[derive(Default)]
 struct Selected {
     used: Vec<Point>,
@@ -116,14 +117,14 @@ struct Selected {
     change: Option<UseChange>,
 }
 
-/// Of the points at which a resource had room, those since the last change, without background work.
+/// Selects the points since the last change, without background work. `free` are the points at which the resource was not full.
 fn selected(free: &[Point], series: &ProductionSeries) -> Selected {
     let all = separated(free, series);
     let Some((since, change)) = last_change(&all.kept, series) else {
         let (background, work, change) = (all.left_out, all.work, all.lasting);
         return Selected { used: all.kept, background, before: Vec::new(), work, change };
     };
-    // The line of before hides what is far above that of now.
+    // The line before the change may hide outliers above the line after it.
     let new = separated(&all.kept[since..], series);
     Selected {
         used: new.kept,
@@ -134,7 +135,7 @@ fn selected(free: &[Point], series: &ProductionSeries) -> Selected {
     }
 }
 
-/// The law, and the demand where it is known.
+/// The law, and the demand if it is known.
 fn judged(
     subject: &Subject<'_>,
     points: &[Point],
@@ -147,7 +148,7 @@ fn judged(
     let Some(rate) = rate.filter(|_| points.len() >= MIN_POINTS) else {
         return (ProductionLaw::TooFewPoints, None);
     };
-    // A resource may be known in a part of the time alone, and its line is of the rates of that part.
+    // A resource may have values in a part of the time only, so that the variation is that of its own points.
     let is_varied = rate_ends(points).is_some_and(|(low, high)| varies(low, high));
     let Some(regression) = Regression::new(points).filter(|_| is_varied) else {
         return (ProductionLaw::TooLittleVariation, None);
@@ -166,18 +167,18 @@ fn judged(
         Some(capacity) => stated(rate_at(capacity), highest_rate(points)),
     };
     let background = regression.background();
-    // Where use without requests comes near that share, the logarithm of the rate has no interval.
+    // Where background use is close to that share, the logarithm of the rate has no interval.
     let on_the_line = |usage: f64| Estimate::exact(((usage - background.value) / per_request.value).max(0.0));
     let safe_at = subject.capacity.filter(|_| full_at.rate().is_some()).and_then(|capacity| {
         let usage = safe_share * capacity;
-        // The high rates contradict the line of a law that is bent.
+        // A bent law has no such fallback: the high rates contradict its line.
         rate_at(usage).or_else(|| (law != ProductionLaw::Bent).then(|| on_the_line(usage)))
     });
     (law, Some(ProductionDemand { per_request, background, bend: regression.bend(), full_at, safe_at }))
 }
 
-/// True if the slope changes by a fifth or more with its whole interval beyond 0, or if the line is clearly below 0 without
-/// requests, which no use is.
+/// True if the slope changes by a fifth or more with its whole interval on one side of 0, or if the line has clearly negative use at
+/// rate 0, which is impossible.
 fn is_bent(regression: &Regression, points: &[Point]) -> bool {
     let highest = highest_usage(points);
     let background = regression.background();
@@ -185,9 +186,9 @@ fn is_bent(regression: &Regression, points: &[Point]) -> bool {
     is_bend(regression.bend()) || is_below_zero
 }
 
-/// The rate at a use. Of a law that is bent it is that along the tangent at the high end. The interval reaches to the line's
-/// where requests cost less at high rates, and down to the parabola's where they cost more, as the cost may rise on. `None` if that
-/// tangent never reaches it: the line would be an answer that the high rates contradict.
+/// The rate at which a use is reached. A bent law is followed along the tangent at the high end. If requests cost less at high rates, the
+/// interval includes that of the line; if they cost more, it extends down to the parabola's, as the cost may rise further. `None` if the
+/// tangent never reaches that use: the high rates would contradict the line.
 fn rate_at(regression: &Regression, law: ProductionLaw, usage: f64) -> Option<Estimate> {
     let by_line = regression.rate_at(usage);
     if law != ProductionLaw::Bent {
@@ -206,12 +207,12 @@ fn rate_at(regression: &Regression, law: ProductionLaw, usage: f64) -> Option<Es
     Some(Estimate { value: tangent.value, interval })
 }
 
-/// The highest rate of points; 0 without any.
+/// The highest rate of these points; 0 without any.
 fn highest_rate(points: &[Point]) -> f64 {
     points.iter().map(|point| point.rate).fold(0.0, f64::max)
 }
 
-/// The rate, unless it lies too far beyond what was observed.
+/// States the rate, unless it is too far beyond the observed ones.
 fn stated(rate: Option<Estimate>, highest: f64) -> FullAt {
     let most = MAX_EXTRAPOLATION * highest;
     match rate {

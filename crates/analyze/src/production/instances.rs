@@ -1,4 +1,4 @@
-//! Several instances of one resource: each for itself, and their sum.
+//! Resources that several instances have: each instance by itself, and their sum.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 use super::findings::{InstanceCount, Instances};
 use super::series::{ProductionKind, ProductionSeries, ResourceSeries};
 
-/// An instance that is missing in more than a tenth of the time was started or stopped in it.
+/// An instance that is present in a smaller fraction of the time was started or stopped within it.
 const MIN_PRESENT: f64 = 0.9;
-/// The last scrape of an instance that runs may be missing; one that is missing longer at the end has ended.
+/// The last scrape of a running instance may be missing; an instance that is missing for longer at the end has stopped.
 const MAX_MISSING_AT_END: usize = 1;
 
-/// A resource to be judged.
+/// A resource that is judged: of one instance, or summed over all.
 pub(super) struct Subject<'a> {
     pub(super) series: &'a ResourceSeries,
     pub(super) instances: Instances,
     pub(super) usage: Cow<'a, [Option<f64>]>,
-    /// What there is of it; of a sum that of the instances that there are now.
+    /// The capacity; for a sum, that of the instances that exist at the end.
     pub(super) capacity: Option<f64>,
-    /// Of a sum, what the instances of each instant had.
+    /// For a sum, the capacity at each instant.
     capacities: Option<Vec<Option<f64>>>,
-    /// True if the instance was there all the time, and is there at its end.
+    /// True if the instance existed throughout, including the end.
     pub(super) throughout: bool,
 }
 
 impl Subject<'_> {
-    /// What there was of it at an instant.
+    /// The capacity at an instant.
     pub(super) fn capacity_at(&self, instant: usize) -> Option<f64> {
         match &self.capacities {
             Some(capacities) => capacities.get(instant).copied().flatten(),
@@ -34,7 +34,7 @@ impl Subject<'_> {
     }
 }
 
-/// Each series, and the sum of those that are the same resource of several instances.
+/// Returns each series, and the sum over the instances of each resource.
 pub(super) fn subjects(series: &ProductionSeries) -> Vec<Subject<'_>> {
     let mut groups: BTreeMap<(ProductionKind, &str), Vec<&ResourceSeries>> = BTreeMap::new();
     for resource in &series.resources {
@@ -58,7 +58,7 @@ fn of_group<'a>(series: &ProductionSeries, group: &[&'a ResourceSeries]) -> Vec<
     sum.into_iter().chain(group.iter().map(one)).collect()
 }
 
-/// True if its use is known nearly whenever the rate is.
+/// True if the use is known at nearly all instants with a rate.
 fn is_throughout(series: &ProductionSeries, resource: &ResourceSeries) -> bool {
     let with_rate = series.rate_per_sec.iter().filter(|rate| rate.is_some()).count();
     let pairs = series.rate_per_sec.iter().zip(&resource.usage);
@@ -66,12 +66,12 @@ fn is_throughout(series: &ProductionSeries, resource: &ResourceSeries) -> bool {
     with_both as f64 >= MIN_PRESENT * with_rate as f64
 }
 
-/// The last instant at which one of a group is known.
+/// The last instant at which a series of a group has a value.
 fn end_of(group: &[&ResourceSeries]) -> usize {
     group.iter().filter_map(|resource| resource.usage.iter().rposition(Option::is_some)).max().unwrap_or(0)
 }
 
-/// The instants between which an instance is there for sure, so that its use is unknown where it is missing.
+/// The instants between which an instance certainly existed, so that a missing value means unknown use.
 #[derive(Clone, Copy)]
 struct Life {
     first: usize,
@@ -79,7 +79,7 @@ struct Life {
 }
 
 impl Life {
-    /// Of an instance of a group that ends at `end`. What comes and goes is there for sure at its last instant alone.
+    /// The life of an instance in a group that ends at `end`. An instance that comes and goes certainly existed at its last instant only.
     fn of(resource: &ResourceSeries, is_throughout: bool, end: usize) -> Self {
         let last = resource.usage.iter().rposition(Option::is_some).unwrap_or(0);
         let first = resource.usage.iter().position(Option::is_some).filter(|_| is_throughout).unwrap_or(last);
@@ -91,12 +91,12 @@ impl Life {
     }
 }
 
-/// The instances that are there at one instant.
+/// The sum over the instances at one instant.
 #[derive(Clone, Copy)]
 struct Together {
     count: usize,
     usage: f64,
-    /// `None` if that of one of them is not known.
+    /// `None` if the capacity of one instance is not known.
     capacity: Option<f64>,
 }
 
@@ -110,8 +110,8 @@ impl Together {
     }
 }
 
-/// All instances together. An instance that is there for sure, and missing, leaves the sum unknown; before it began and after it
-/// ended the others are all there are. One that comes and goes counts while it is there. The busiest cores of several hosts have no
+/// The sum over all instances. A missing value of an existing instance makes the sum unknown; before its start and after its end the
+/// others are all there are. An instance that comes and goes counts while it has values. The busiest cores of several hosts have no
 /// sum.
 fn sum<'a>(series: &ProductionSeries, group: &[&'a ResourceSeries]) -> Option<Subject<'a>> {
     let first = *group.first().filter(|resource| resource.kind.limits())?;
@@ -147,8 +147,8 @@ fn sum<'a>(series: &ProductionSeries, group: &[&'a ResourceSeries]) -> Option<Su
     })
 }
 
-/// The last instant at which what all have is known, or else the last of all: of an instance that has just begun a capacity may not
-/// be recorded yet.
+/// The sum at the last instant at which all capacities are known, else at the last instant: the capacity of a new instance may not be
+/// recorded yet.
 fn now(all: &[Option<Together>]) -> Together {
     let mut last = all.iter().rev().flatten();
     let with_capacity = last.clone().find(|together| together.capacity.is_some());

@@ -1,29 +1,29 @@
-//! Which resource is full first, and what series cannot say.
+//! Determines which resource is full first, and what production series cannot show.
 
 use super::findings::{
     FullAt, InstanceCount, LimitUnknown, ProductionLaw, ProductionLimit, RateRange, ResourceFinding,
 };
 use super::series::ProductionKind;
 
-/// No rate is stated beyond so many times the highest that was observed: a resource that was used to a quarter at most says
-/// nothing of what happens when it is nearly full, such as more cache misses, collections or waits for locks.
+/// No rate above this many times the highest observed one is stated. A resource that was used to at most a quarter does not show
+/// effects near its capacity, such as cache misses, garbage collections or waits for locks.
 pub const MAX_EXTRAPOLATION: f64 = 4.0;
-/// From here on a resource is full: the monitoring's means never show all of it.
+/// A resource counts as full at this utilisation: averages of a monitoring system never show 1.
 pub(super) const FULL: f64 = 0.95;
-/// Two rates within this are the same, as two limits of a run are.
+/// Two rates within this ratio are equal, like two limits of a run.
 const TIE: f64 = 1.05;
-/// The rate has changed if its high end is so many times its low end.
+/// The rate varies if its high end is at least this many times its low end.
 const MIN_VARIATION: f64 = 1.25;
 
-/// What series of production do not show, whatever is in them.
+/// Limits that production series never show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestOnly {
-    /// Workers and connections of a fixed number, which requests hold while they wait.
+    /// Fixed numbers of workers or connections, which requests hold while they wait.
     Pools,
     Locks,
     /// One thread that serves all requests.
     Threads,
-    /// What stands behind the service.
+    /// Services that this one calls.
     Dependencies,
 }
 
@@ -43,24 +43,24 @@ impl TestOnly {
 }
 
 impl RateRange {
-    /// True if use by requests and other use can be separated.
+    /// True if the rate varies enough to separate use by requests from other use.
     pub fn varies(&self) -> bool {
         varies(self.low, self.high)
     }
 }
 
-/// True if rates from a low to a high end change enough for that.
+/// True if a range of rates is wide enough to separate use by requests from other use.
 pub(super) fn varies(low: f64, high: f64) -> bool {
     high > 0.0 && high >= MIN_VARIATION * low
 }
 
-/// The limit, from resources in the order in which they fill.
+/// Determines the limit. `resources` are in the order in which they fill.
 pub(super) fn limit(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> ProductionLimit {
     let is_disk = |one: &ResourceFinding| one.kind == ProductionKind::Disk;
     let is_full = |one: &ResourceFinding| one.may_hold_already() && !informs_only(one, resources);
     let full = |of_disks: bool| resources.iter().position(|one| is_full(one) && is_disk(one) == of_disks);
-    // Any other rate would be called the first at which something is full, and this one is full already. A disk that is busy all the
-    // time may serve several requests at once, and have room.
+    // A full resource comes first: no other rate can be the first at which something is full. A disk that is always busy may still serve
+    // more requests at once.
     if let Some(full) = full(false) {
         return ProductionLimit::Unknown(LimitUnknown::Full(full));
     }
@@ -79,7 +79,7 @@ pub(super) fn limit(rate: Option<&RateRange>, resources: &[ResourceFinding]) -> 
     ProductionLimit::Known { first, tied: candidates().filter(is_tied).map(|(at, _)| at).collect() }
 }
 
-/// True for one of several instances whose number changed: its part of the rate changed with it.
+/// True for one of several instances whose number changed, and with it the instance's share of the rate.
 fn informs_only(one: &ResourceFinding, resources: &[ResourceFinding]) -> bool {
     let has_changed = |other: &ResourceFinding| other.count().is_some_and(InstanceCount::has_changed);
     one.count().is_none() && resources.iter().any(|sum| sum.is_same_resource(one) && has_changed(sum))

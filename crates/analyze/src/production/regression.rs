@@ -1,65 +1,65 @@
-//! The utilisation law fitted to points of rate and use.
+//! Fits the utilisation law to points of rate and use.
 
 use plimsoll_stats::line::{self, Line};
 use plimsoll_stats::{Estimate, jackknife, median};
 
 use super::series::ProductionSeries;
 
-/// Blocks of the jackknife: between 10 and 30 serve any length (Schmeiser 1982), and few long ones depend least on each other.
+/// Blocks of the jackknife: between 10 and 30 suit any length (Schmeiser 1982), and few long ones depend least on each other.
 const BLOCKS: usize = 10;
-/// Two points a block.
+/// Two points for each block.
 pub(super) const MIN_POINTS: usize = 2 * BLOCKS;
-/// The share of points below the low and above the high end of the observed rates.
+/// The share of points below the low end, and above the high end, of the observed rates.
 const TAIL: f64 = 0.05;
-/// So many robust standard deviations off a line.
+/// An outlier is at least this many robust standard deviations off the line.
 const FAR: f64 = 4.0;
 /// The median absolute deviation of a normal distribution, in standard deviations.
 const MAD_NORMAL: f64 = 0.674_5;
-/// What is less than this part of the highest use is noise, however even the rest is.
+/// Deviations below this fraction of the highest use are noise, however small the others are.
 const MIN_EXTRA: f64 = 0.02;
 
-/// A rate and the use at that instant.
+/// The rate and the use at one instant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Point {
-    /// The place of the instant in the series.
+    /// The index of the instant in the series.
     pub(super) at: usize,
     pub(super) rate: f64,
     pub(super) usage: f64,
 }
 
-/// The points at which both are known, in order of time.
+/// The points at which both rate and use are known, in order of time.
 pub(super) fn points(series: &ProductionSeries, usage: &[Option<f64>]) -> Vec<Point> {
     let pairs = series.rate_per_sec.iter().zip(usage).enumerate();
     pairs.filter_map(|(at, (rate, usage))| Some(Point { at, rate: (*rate)?, usage: (*usage)? })).collect()
 }
 
-/// Rates and uses alone.
+/// Pairs of rate and use, without the instants.
 pub(super) fn plain(points: &[Point]) -> Vec<(f64, f64)> {
     points.iter().map(|point| (point.rate, point.usage)).collect()
 }
 
-/// The rate below which this share of the points is; `None` without points.
+/// The quantile of the rates for this share of the points; `None` without points.
 pub(super) fn rate_quantile(points: &[Point], share: f64) -> Option<f64> {
     let mut rates: Vec<f64> = points.iter().map(|point| point.rate).collect();
     rates.sort_by(f64::total_cmp);
     rates.get(((rates.len() as f64 * share) as usize).min(rates.len().saturating_sub(1))).copied()
 }
 
-/// The 5 % and the 95 % quantile of the rates.
+/// The 5 % and 95 % quantiles of the rates.
 pub(super) fn rate_ends(points: &[Point]) -> Option<(f64, f64)> {
     Some((rate_quantile(points, TAIL)?, rate_quantile(points, 1.0 - TAIL)?))
 }
 
-/// A robust line through points, and what lies far off it.
+/// A line through points, with a robust bound for outliers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Baseline {
     line: Line,
-    /// The distance from which on a point lies far off the line.
+    /// A point is an outlier if its distance from the line is above this.
     pub(super) bound: f64,
 }
 
 impl Baseline {
-    /// The line through these points. What lies far off it depends on how far they do, and on the highest use of all points.
+    /// Fits the line to these points. The outlier bound depends on their deviations, and on `highest`, the highest use of all points.
     /// `None` without a line.
     pub(super) fn new(points: &[Point], highest: f64) -> Option<Self> {
         let line = line::fit(&plain(points))?;
@@ -69,36 +69,36 @@ impl Baseline {
         Some(Self { bound: (FAR * deviation).max(MIN_EXTRA * highest), ..baseline })
     }
 
-    /// The use at a rate.
+    /// The use at a rate, by the line.
     pub(super) fn usage_at(&self, rate: f64) -> f64 {
         self.line.at(rate)
     }
 
-    /// What a point's use has on top of the line.
+    /// The use of a point above the line.
     pub(super) fn excess(&self, point: &Point) -> f64 {
         point.usage - self.usage_at(point.rate)
     }
 
-    /// True for a point far above the line.
+    /// True for a point that is an outlier above the line.
     pub(super) fn is_far(&self, point: &Point) -> bool {
         self.excess(point) > self.bound
     }
 }
 
-/// The highest use of points; 0 without any.
+/// The highest use of these points; 0 without any.
 pub(super) fn highest_usage(points: &[Point]) -> f64 {
     points.iter().map(|point| point.usage).fold(0.0, f64::max)
 }
 
-/// One fit: the line, and how a parabola differs from it.
+/// One fit: the line, and the difference of a parabola from it.
 #[derive(Debug, Clone, Copy)]
 struct Fit {
     line: Line,
     /// The coefficient of the square of the rate.
     square: f64,
-    /// The parabola's height over the line at the high end.
+    /// The height of the parabola above the line at the high end.
     lift: f64,
-    /// What the parabola's slope has on top of the line's there.
+    /// The slope of the parabola minus that of the line at the high end.
     turn: f64,
 }
 
@@ -109,12 +109,12 @@ impl Fit {
     }
 }
 
-/// The law with its intervals.
+/// The fitted law with its jackknife replicates.
 #[derive(Debug)]
 pub(super) struct Regression {
     fit: Fit,
     replicates: Vec<Fit>,
-    /// The low and the high end of the rates.
+    /// The low and high ends of the rates.
     ends: (f64, f64),
 }
 
@@ -149,20 +149,20 @@ impl Regression {
         self.estimate(|fit| fit.line.at(rate))
     }
 
-    /// By which part of itself the slope changes from the low to the high end of the rates.
+    /// The relative change of the slope from the low to the high end of the rates.
     pub(super) fn bend(&self) -> Estimate {
         let span = self.ends.1 - self.ends.0;
         self.estimate(|fit| 2.0 * fit.square * span / fit.line.slope)
     }
 
-    /// The rate at which the line reaches a use; its interval is that of its logarithm, since rates are above 0. `None` if a
-    /// line of the replicates never reaches it.
+    /// The rate at which the line reaches a use. Its interval is computed from the logarithm, since rates are above 0. `None` if the line
+    /// of a replicate never reaches it.
     pub(super) fn rate_at(&self, usage: f64) -> Option<Estimate> {
         self.rate(|fit| (usage - fit.line.intercept) / fit.line.slope)
     }
 
-    /// The same along the tangent of the parabola at the high end of the rates; `None` if that never reaches it. Without an interval
-    /// if that of a replicate does not.
+    /// The rate at which the tangent of the parabola at the high end reaches a use; `None` if it never does. Without an interval if the
+    /// tangent of a replicate never does.
     pub(super) fn rate_along_tangent(&self, usage: f64) -> Option<Estimate> {
         let high = self.ends.1;
         let rate = |fit: &Fit| {
@@ -174,13 +174,13 @@ impl Regression {
         self.rate(rate).or(is_reached.then_some(Estimate::exact(value)))
     }
 
-    /// The same along the parabola itself. `None` if that of a replicate never reaches it.
+    /// The rate at which the parabola reaches a use; `None` if the parabola of a replicate never does.
     pub(super) fn rate_along_parabola(&self, usage: f64) -> Option<Estimate> {
         let high = self.ends.1;
         self.rate(|fit| {
             let (at_high, slope) = fit.tangent(high);
             let rest = usage - at_high;
-            // The root that is the tangent's where there is no square; without one it is no number.
+            // The root that approaches the tangent's as the square term vanishes; NaN if the parabola never reaches the use.
             let root = (slope * slope + 4.0 * fit.square * rest).sqrt();
             if slope > 0.0 { high + 2.0 * rest / (slope + root) } else { f64::NAN }
         })
@@ -197,7 +197,7 @@ impl Regression {
     }
 }
 
-/// The line, and the least squares of its residuals on the part of x² that is orthogonal to it.
+/// Fits the line, and by least squares its residuals on the part of x² that is orthogonal to it.
 fn fitted(points: &[(f64, f64)], high: f64) -> Option<Fit> {
     let line = line::fit(points)?;
     let count = points.len() as f64;
@@ -208,7 +208,7 @@ fn fitted(points: &[(f64, f64)], high: f64) -> Option<Fit> {
     let squares: f64 = points.iter().map(|point| part(point.0).powi(2)).sum();
     let residual = |point: &(f64, f64)| point.1 - line.intercept - line.slope * point.0;
     let together: f64 = points.iter().map(|point| part(point.0) * residual(point)).sum();
-    // Rates of two values lie on any parabola.
+    // Only two distinct rates leave the parabola undetermined.
     let square = if squares > f64::EPSILON * moment(2).powi(2) { together / squares } else { 0.0 };
     let slope = 2.0 * (high - mean) - skew;
     Some(Fit { line, square, lift: square * part(high), turn: square * slope })

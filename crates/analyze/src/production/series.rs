@@ -1,15 +1,15 @@
-//! The input: the rate of requests and the use of resources at the same instants.
+//! The input: the rate of requests and the use of resources at common instants.
 
-/// What is read off a monitor may be a little more than all of it.
+/// A ratio that a monitoring system reports may exceed 1 up to this value.
 const MAX_OF_ALL: f64 = 1.05;
 
-/// In what a resource is counted.
+/// The unit of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmountUnit {
     Cores,
     BitsPerSec,
     Bytes,
-    /// A part of all there is, from 0 to 1.
+    /// A fraction of the whole, from 0 to 1.
     Ratio,
     Count,
 }
@@ -27,11 +27,11 @@ impl AmountUnit {
     }
 }
 
-/// What is used.
+/// The kind of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProductionKind {
     HostCpu,
-    /// The busiest processor of a host. The kernel moves work, so that it is no limit of its own; a thread may be.
+    /// The busiest processor of a host. It is no limit, since the kernel moves work between processors; a thread may be one.
     BusiestCore,
     HostMemory,
     Disk,
@@ -40,14 +40,14 @@ pub enum ProductionKind {
     Conntrack,
     OpenFiles,
     ContainerCpu,
-    /// The share of its periods in which a container had used up its quota. It rises in no line.
+    /// The share of periods in which a container had used up its quota. It does not grow linearly with the rate.
     ContainerThrottled,
     ContainerMemory,
     ContainerNetworkOut,
     ContainerNetworkIn,
     ProcessCpu,
     Descriptors,
-    /// What the user names.
+    /// A resource that the user names.
     Named,
 }
 
@@ -74,37 +74,36 @@ impl ProductionKind {
         }
     }
 
-    /// True if the service stops where this is full.
+    /// True if the service stops growing where this is full.
     pub const fn limits(self) -> bool {
         !matches!(self, Self::BusiestCore | Self::ContainerThrottled)
     }
 }
 
-/// The use of one resource of one instance.
+/// The use of one resource on one instance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceSeries {
     pub kind: ProductionKind,
-    /// Which of its kind: the interface, the container, the user's name; empty for what a host has once.
+    /// The interface, the container or the user's name; empty for a resource that a host has once.
     pub of: String,
-    /// The host, the pod or the process; `None` where there is one alone.
+    /// The host, the pod or the process; `None` where there is only one.
     pub instance: Option<String>,
     pub unit: AmountUnit,
-    /// How many of `unit` one is in which the user sees it: 1e6 of a column of megabytes. A capacity without a unit is counted in
-    /// that.
+    /// The size of the displayed unit in `unit`: 1e6 for a column of megabytes. A capacity without a unit is in the displayed unit.
     pub scale: f64,
-    /// One value for each instant; `None` where none is known, which is never zero.
+    /// One value for each instant; `None` where it is unknown, which is never taken as 0.
     pub usage: Vec<Option<f64>>,
-    /// What there is of it, as it was last in the time, in the same unit.
+    /// The last known capacity, in `unit`.
     pub capacity: Option<f64>,
 }
 
 impl ResourceSeries {
-    /// The name by which a user names it: `host_cpu`, `network_out:eth0`, or the name that the user gave.
+    /// The name in commands: `host_cpu`, `network_out:eth0`, or the name that the user gave.
     pub fn name(&self) -> String {
         resource_name(self.kind, &self.of)
     }
 
-    /// True if a name means it: its own, or that with an `@` and its instance. `*` stands for any text.
+    /// True if a name matches this series: its own, or its own with `@` and its instance. `*` matches any text.
     fn is_called(&self, name: &str) -> bool {
         let own = self.name();
         let on_instance = || self.instance.as_ref().map(|instance| format!("{own}@{instance}"));
@@ -112,7 +111,7 @@ impl ResourceSeries {
     }
 }
 
-/// The name by which a user names a resource.
+/// The name of a resource in commands.
 pub(super) fn resource_name(kind: ProductionKind, of: &str) -> String {
     match (kind, of) {
         (ProductionKind::Named, of) => of.to_owned(),
@@ -121,7 +120,7 @@ pub(super) fn resource_name(kind: ProductionKind, of: &str) -> String {
     }
 }
 
-/// True if a text is a name in which each `*` stands for any text, also for none.
+/// True if a text matches a pattern in which `*` matches any text, including none.
 fn is_named(text: &str, name: &str) -> bool {
     let Some((start, rest)) = name.split_once('*') else { return text == name };
     let Some(text) = text.strip_prefix(start) else { return false };
@@ -129,51 +128,51 @@ fn is_named(text: &str, name: &str) -> bool {
     ends.any(|at| is_named(&text[at..], rest))
 }
 
-/// True if a name, in which `*` may stand for any text, may mean one of a user's `own` resources, or one of these kinds.
+/// True if a name, in which `*` matches any text, may mean one of the user's `own` resources, or a resource of one of these kinds.
 pub fn may_name(name: &str, own: &[&str], kinds: &[ProductionKind]) -> bool {
     let name = name.split_once('@').map_or(name, |(name, _)| name);
     let of_kind = name.split_once(':').map_or(name, |(kind, _)| kind);
     own.iter().any(|own| is_named(own, name)) || kinds.iter().any(|kind| is_named(kind.name(), of_kind))
 }
 
-/// A capacity as a user states it.
+/// A capacity that the user states.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StatedCapacity {
     pub value: f64,
-    /// The unit, where one was typed; without one the value is in that which the user sees.
+    /// The typed unit; `None` for the displayed unit.
     pub unit: Option<AmountUnit>,
 }
 
-/// What a monitoring system recorded, at instants of equal distance.
+/// The record of a monitoring system, at equidistant instants.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProductionSeries {
     /// The first instant, in seconds since 1970 (UTC).
     pub start_sec: f64,
-    /// From one instant to the next.
+    /// Seconds between two instants.
     pub step_sec: f64,
-    /// Requests per second, one for each instant; `None` where none is known.
+    /// Requests per second, one for each instant; `None` where unknown.
     pub rate_per_sec: Vec<Option<f64>>,
     pub resources: Vec<ResourceSeries>,
 }
 
 impl ProductionSeries {
-    /// An instant by its place, in seconds since 1970 (UTC).
+    /// The time of an instant given by its index, in seconds since 1970 (UTC).
     pub(super) fn instant_sec(&self, place: usize) -> f64 {
         self.start_sec + self.step_sec * place as f64
     }
 
-    /// True if a resource has this name, in which `*` stands for any text.
+    /// True if a resource matches this name, in which `*` matches any text.
     pub fn has(&self, name: &str) -> bool {
         self.resources.iter().any(|resource| resource.is_called(name))
     }
 
-    /// Removes the resources of these names, in which `*` stands for any text; `NAME@INSTANCE` is one instance.
+    /// Removes the resources that match these names, in which `*` matches any text; `NAME@INSTANCE` is one instance.
     pub fn leave_out(&mut self, names: &[String]) {
         self.resources.retain(|resource| !names.iter().any(|name| resource.is_called(name)));
     }
 
-    /// The highest use of a resource of this name, if that is more than the stated share can be of: what is counted without a unit
-    /// may be per cent.
+    /// The highest use of a resource of this name, if the stated capacity is a ratio and that use exceeds it: the series may be in per
+    /// cent.
     pub fn beyond_share(&self, name: &str, stated: StatedCapacity) -> Option<f64> {
         if stated.unit != Some(AmountUnit::Ratio) {
             return None;
@@ -183,8 +182,8 @@ impl ProductionSeries {
         uses.copied().reduce(f64::max).filter(|highest| *highest > MAX_OF_ALL * stated.value.max(1.0))
     }
 
-    /// Gives each instance of a resource this capacity; false if no resource has the name, or if it is in another unit. What
-    /// was counted without a unit gets that of the capacity.
+    /// Sets the capacity of each instance of a resource; false if no resource has the name, or only in another unit. A series without a
+    /// unit gets that of the capacity.
     pub fn set_capacity(&mut self, name: &str, stated: StatedCapacity) -> bool {
         let fits = |resource: &ResourceSeries| match stated.unit {
             Some(unit) => [unit, AmountUnit::Count].contains(&resource.unit),

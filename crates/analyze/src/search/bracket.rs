@@ -1,37 +1,37 @@
-//! Which rate a search tries next.
+//! Chooses the rate that a search tries next.
 
 use crate::{Breach, Drift, TrialOutcome};
 
-/// A rate above one that held, where none is known to break yet.
+/// The factor of a step up from a rate that held, while none is known to break.
 const UP: f64 = 1.15;
-/// While every rate has held, each step up from the third on is twice as long as the one before it, at most so often: after a ladder
-/// that ended early the first rate is far below the maximum, and a step that is much too long overloads the target.
+/// While every rate has held, each step up from the third on doubles in logarithm, at most this often: after a ladder that ended early
+/// the first rate is far below the maximum, but a step that is much too long overloads the target.
 const UP_DOUBLINGS: usize = 2;
-/// A rate below one that broke, where none is known to hold yet; each further step down is twice as long.
+/// The factor of a step down from a rate that broke, while none is known to hold; each further step doubles in logarithm.
 const DOWN: f64 = 0.85;
 const DOUBLINGS: usize = 5;
-/// No rate below this part of the first is tried.
+/// No rate below this fraction of the first is tried.
 const LOWEST: f64 = 0.01;
-/// An end of the interval counts as confirmed after so many trials at it or within the interval.
+/// This many trials at an end of the interval, or within the interval, confirm that end.
 const CONFIRMED: usize = 2;
-/// So many trials at an end of the interval that cannot be decided move that end outwards.
+/// After this many undecided trials at an end of the interval, that end moves outwards.
 const UNDECIDED: usize = 2;
-/// Two trials that contradict each other are a sign of a maximum that moves if their rates differ by this ratio at least, less 1: nearer
-/// to the maximum a trial is wrong now and then.
+/// Two contradicting trials show that the maximum moves if their rates differ by at least this ratio, less 1; closer to the maximum
+/// single trials are wrong by chance.
 const DRIFT: f64 = 0.05;
 /// Two rates that differ by less than this ratio are the same.
 const ROUNDING: f64 = 1e-9;
-/// Trials of one rate for which the generator was the limit: one may be other work of the machine.
+/// The generator is the limit of a rate after this many limited trials; a single one may be due to other work of the machine.
 const LIMITED: usize = 2;
-/// After so many trials a search ends without an answer that is confirmed.
+/// After this many trials a search ends without a confirmed answer.
 const TRIALS_MAX: usize = 60;
 
-/// What a search is after.
+/// The aim of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Aim {
     /// The ratio by which the ends of the interval may differ, less 1.
     pub tolerance: f64,
-    /// A rate of which it shall say whether it holds, in requests per second.
+    /// A rate that the search shall decide on, in requests per second.
     pub asked_per_sec: Option<f64>,
 }
 
@@ -40,36 +40,36 @@ pub struct Aim {
 pub struct Trial {
     pub rate_per_sec: f64,
     pub outcome: TrialOutcome,
-    /// The load of a rate that broke ended right before this one began.
+    /// True if the load of a rate that broke ended right before this trial.
     pub after_overload: bool,
 }
 
-/// What follows in a search.
+/// The next action of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Next {
-    /// This rate, in requests per second.
+    /// Try this rate, in requests per second.
     Try {
         rate_per_sec: f64,
-        /// Begin right after the load before it: on the way down from an overload.
+        /// True to begin right after the load before it, to test the way down from an overload.
         at_once: bool,
     },
     Done,
-    /// It is not done, and there were too many trials: they contradict each other.
+    /// The limit of trials is reached without an answer: they contradict each other.
     GaveUp,
 }
 
-/// Where the maximum lies by the trials so far; later ones count before earlier ones that contradict them.
+/// The interval in which the trials place the maximum. Where trials contradict each other, later ones count.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bracket {
-    /// The highest rate that held, confirmed by another trial at it or a little above where there is one.
+    /// The highest rate that held, confirmed by another trial at it or slightly above where there is one.
     pub held_per_sec: Option<f64>,
-    /// The lowest rate that broke, and how, confirmed by another trial at it or a little below where there is one.
+    /// The lowest rate that broke, and how, confirmed by another trial at it or slightly below where there is one.
     pub broken: Option<(f64, Breach)>,
-    /// The lowest rate that the generator did not reach, with none above it that was decided.
+    /// The lowest rate that the generator did not reach, if no rate above it was decided.
     pub limited_per_sec: Option<f64>,
-    /// A rate that held before and after broke right after an overload, requests per second.
+    /// A rate that broke right after an overload but held before and later, requests per second.
     pub hysteresis_per_sec: Option<f64>,
-    /// A rate that held before and broke right after an overload; it was not tried again since.
+    /// A rate that held before, broke right after an overload, and was not tried since.
     doubtful_per_sec: Option<f64>,
     /// The trials that no later one contradicts.
     standing: Vec<Trial>,
@@ -84,7 +84,7 @@ fn held(trials: &[Trial]) -> Vec<f64> {
     held
 }
 
-/// The rates that broke, and how, lowest first.
+/// The rates that broke, with the breaches, lowest first.
 fn broken(trials: &[Trial]) -> Vec<(f64, Breach)> {
     let broken = trials.iter().filter_map(|trial| match trial.outcome {
         TrialOutcome::Broken(breach) => Some((trial.rate_per_sec, breach)),
@@ -95,7 +95,7 @@ fn broken(trials: &[Trial]) -> Vec<(f64, Breach)> {
     broken
 }
 
-/// The first of these that so many trials confirm, or the first of all where none does that differs by less than `tolerance`.
+/// The second of these rates if it is within `tolerance` of the first and so confirms that end, else the first.
 fn confirmed<T: Copy>(tolerance: f64, ends: &[T], rate: impl Fn(&T) -> f64) -> Option<T> {
     let first = ends.first()?;
     let near = |other: &&T| (rate(other) / rate(first)).ln().abs() <= tolerance.ln_1p() + ROUNDING;
@@ -103,7 +103,7 @@ fn confirmed<T: Copy>(tolerance: f64, ends: &[T], rate: impl Fn(&T) -> f64) -> O
 }
 
 impl Bracket {
-    /// The bracket of these trials, in the order they were made, by a search of this tolerance.
+    /// Computes the bracket of these trials, in the order in which they were made, for a search of this tolerance.
     pub fn of(tolerance: f64, trials: &[Trial]) -> Self {
         let mut standing: Vec<Trial> = Vec::new();
         let (mut hysteresis_per_sec, mut doubtful_per_sec) = (None, None);
@@ -140,8 +140,8 @@ impl Bracket {
         broken(&self.standing).first().map(|(rate, _)| *rate)
     }
 
-    /// Whether a rate holds, in requests per second: one at least as high held, or one at most as high broke. `None` where neither
-    /// is known; both cannot be.
+    /// Whether a rate holds, in requests per second: a rate at least as high held, or one at most as high broke. `None` if neither is
+    /// known; both cannot be.
     pub fn holds(&self, rate_per_sec: f64) -> Option<bool> {
         match () {
             () if self.highest_held().is_some_and(|held| held >= rate_per_sec) => Some(true),
@@ -151,8 +151,8 @@ impl Bracket {
     }
 }
 
-/// The contradiction between two trials whose rates lie furthest apart, if those differ by more than the ratio `tolerance`, and by so much
-/// that it is not chance. Trials right after an overload say nothing of it.
+/// The contradiction between the two trials whose rates differ most, if they differ by more than the ratio `tolerance` and than chance
+/// explains. Trials right after an overload are ignored.
 pub fn drift(tolerance: f64, trials: &[Trial]) -> Option<Drift> {
     let of = |outcome: fn(TrialOutcome) -> bool| {
         let is = move |(_, trial): &(usize, &Trial)| outcome(trial.outcome) && !trial.after_overload;
@@ -171,7 +171,7 @@ pub fn drift(tolerance: f64, trials: &[Trial]) -> Option<Drift> {
         .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
 }
 
-/// Whether a rate that held broke right after an overload: the overload may be the reason.
+/// True if a rate that held before broke right after an overload, which may be the reason.
 fn is_doubtful(trial: &Trial, standing: &[Trial]) -> bool {
     let held_before =
         |earlier: &Trial| earlier.outcome == TrialOutcome::Held && earlier.rate_per_sec >= trial.rate_per_sec;
@@ -180,8 +180,8 @@ fn is_doubtful(trial: &Trial, standing: &[Trial]) -> bool {
         && standing.iter().any(held_before)
 }
 
-/// Whether an earlier trial no longer stands: one that held at a rate that breaks now, or broke at one that holds now. A rate that
-/// is too near to be decided the second time is not known to hold or to break either.
+/// True if `trial` invalidates an earlier one, which held at a rate that breaks now, or broke at a rate that holds now. A rate that was
+/// decided, and the second time is too close to decide, is no longer known to hold or to break.
 fn contradicts(trial: Trial, earlier: Trial) -> bool {
     match (trial.outcome, earlier.outcome) {
         (TrialOutcome::Broken(_), TrialOutcome::Held) => earlier.rate_per_sec >= trial.rate_per_sec,
@@ -195,7 +195,7 @@ fn is_decided(trial: &Trial) -> bool {
     matches!(trial.outcome, TrialOutcome::Held | TrialOutcome::Broken(_))
 }
 
-/// The rates for which the generator was the limit several times.
+/// The rates for which the generator was the limit at least [`LIMITED`] times.
 fn limited_rates(trials: &[Trial]) -> Vec<f64> {
     let limited = |trial: &&Trial| trial.outcome == TrialOutcome::GeneratorLimited;
     let rates = trials.iter().filter(limited).map(|trial| trial.rate_per_sec);
@@ -205,14 +205,14 @@ fn limited_rates(trials: &[Trial]) -> Vec<f64> {
     rates.filter(often).collect()
 }
 
-/// The lowest of them.
+/// The lowest of [`limited_rates`].
 fn limited(trials: &[Trial]) -> Option<f64> {
     limited_rates(trials).into_iter().reduce(f64::min)
 }
 
-/// What to try after these trials, of which there is at least one. The search is done once both ends of an interval are confirmed,
-/// the lower one right after a rate that broke, which is the way down from an overload; without rates that are too close, the ends
-/// differ by the ratio `tolerance`. A rate that is asked for is tried itself as soon as it lies between them.
+/// Chooses the next action after these trials, of which there is at least one. The search is done once both ends of an interval are
+/// confirmed, the lower one right after a rate that broke, to test the way down from an overload. Unless rates are too close to decide,
+/// the ends differ by the ratio `tolerance`. The asked rate is tried as soon as it lies between the ends.
 pub fn next(aim: Aim, trials: &[Trial]) -> Next {
     match following(aim, trials) {
         Next::Try { .. } if trials.len() >= TRIALS_MAX => Next::GaveUp,
@@ -220,7 +220,7 @@ pub fn next(aim: Aim, trials: &[Trial]) -> Next {
     }
 }
 
-/// The same, however many trials there were.
+/// [`next`] without the limit on the number of trials.
 fn following(aim: Aim, trials: &[Trial]) -> Next {
     let (Some(first), Some(last)) = (trials.first(), trials.last()) else { return Next::Done };
     let bracket = Bracket::of(aim.tolerance, trials);
@@ -243,12 +243,12 @@ fn following(aim: Aim, trials: &[Trial]) -> Next {
     }
 }
 
-/// A rate that is tried after a rest, if an overload was before it.
+/// Tries a rate after a rest, if an overload came before it.
 fn rested(rate_per_sec: f64) -> Next {
     Next::Try { rate_per_sec, at_once: false }
 }
 
-/// Above a rate that held, and above those that were too near to be decided: a little at first, then further each time.
+/// The next rate above a rate that held, and above those too close to decide; the steps grow.
 fn above(trials: &[Trial], held: f64) -> f64 {
     let all_held = trials.iter().all(|trial| trial.outcome == TrialOutcome::Held);
     let doublings = if all_held { trials.len().saturating_sub(2).min(UP_DOUBLINGS) } else { 0 };
@@ -257,7 +257,7 @@ fn above(trials: &[Trial], held: f64) -> f64 {
     UP.powi(1 << doublings) * close.fold(held, f64::max)
 }
 
-/// Below the lowest rate that was tried: a little at first, then further each time.
+/// The next rate below the lowest that was tried; the steps grow.
 fn below(trials: &[Trial], top: f64, lowest: f64) -> Next {
     let mut rates = trials.iter().map(|trial| trial.rate_per_sec);
     let mut lowest_tried = rates.next().unwrap_or(top);
@@ -269,13 +269,13 @@ fn below(trials: &[Trial], top: f64, lowest: f64) -> Next {
     above_lowest(lowest_tried * DOWN.powi(1 << in_vain.min(DOUBLINGS - 1)), lowest_tried, lowest)
 }
 
-/// This rate, or instead of one below it the lowest there is, once.
+/// Tries this rate, but not below the lowest one allowed, which is tried once.
 fn above_lowest(rate_per_sec: f64, lowest_tried: f64, lowest: f64) -> Next {
     if lowest_tried <= lowest * (1.0 + ROUNDING) { Next::Done } else { rested(rate_per_sec.max(lowest)) }
 }
 
-/// The middle of the widest gap between the highest rate that held and the lowest that broke, until that is narrow; then the two
-/// ends of an interval about the middle, or about the rates that were too close to be decided.
+/// Halves the widest gap between the highest rate that held and the lowest that broke until it is narrow. Then tries the two ends of an
+/// interval around its middle, or around the rates that were too close to decide.
 fn between(tolerance: f64, bracket: &Bracket, (held, top): (f64, f64)) -> Next {
     let limited = limited_rates(&bracket.standing);
     // A rate that the generator does not reach cannot be decided either.
@@ -304,18 +304,18 @@ fn between(tolerance: f64, bracket: &Bracket, (held, top): (f64, f64)) -> Next {
     confirmation(bracket, low, high)
 }
 
-/// Whether this rate was tried often enough without being decided.
+/// True if this rate was tried [`UNDECIDED`] times without being decided.
 fn is_undecided(standing: &[Trial], rate_per_sec: f64) -> bool {
     let is_here = |trial: &&Trial| (trial.rate_per_sec / rate_per_sec - 1.0).abs() < ROUNDING;
     let open = |trial: &&Trial| matches!(trial.outcome, TrialOutcome::Close | TrialOutcome::GeneratorLimited);
     standing.iter().filter(open).filter(is_here).count() >= UNDECIDED
 }
 
-/// The rate that confirms an end of the interval: an end is confirmed once two trials at it, or within the interval, came to the
-/// same.
+/// The rate that confirms an end of the interval: an end is confirmed once [`CONFIRMED`] trials at it, or within the interval, had that
+/// outcome.
 fn confirmation(bracket: &Bracket, low: f64, high: f64) -> Next {
     let standing = &bracket.standing;
-    // Rates are products of roots.
+    // The rates are products of roots, so that they are compared with a tolerance.
     let held = held(standing).iter().filter(|rate| **rate >= low * (1.0 - ROUNDING)).count();
     let broken = broken(standing).iter().filter(|(rate, _)| *rate <= high * (1.0 + ROUNDING)).count();
     let is_overloaded = standing.last().is_some_and(|last| matches!(last.outcome, TrialOutcome::Broken(_)));

@@ -1,4 +1,4 @@
-//! Whether one rate is within the conditions, decided while its load goes on.
+//! Decides during a load whether its rate keeps the conditions.
 
 use std::collections::BTreeMap;
 use std::ops::Add as _;
@@ -11,71 +11,72 @@ use plimsoll_stats::{line, t_quantile, variance};
 
 use crate::{Breach, TrialOutcome};
 
-/// A rate must hold for so long at least, in seconds: a queue takes time to grow.
+/// The shortest time for which a rate must hold, in seconds: a queue takes time to grow.
 const MIN_HELD_SEC: f64 = 3.0;
-/// Few arrivals, and a limit of the longest time next to that of a percentile, are not waited for longer, in seconds.
+/// The longest time required because of few arrivals or of the longest latency limit, in seconds.
 const MAX_HELD_SEC: f64 = 10.0;
-/// The time for which a queue may go on growing as it did, in seconds.
+/// The time over which the growth of a queue is extrapolated, in seconds.
 const HORIZON_SEC: f64 = 30.0;
-/// Nothing is judged before, in seconds: connections are opened.
+/// No rate is judged before this time, in seconds, while connections are opened.
 const MIN_SEC: f64 = 1.0;
-/// The test of a share as long as there is time.
+/// The precision of the tests while there is time left.
 pub(super) const FINE: Precision = Precision { factor: 1.5, error: 0.05 };
-/// The same once there is no more time.
+/// The precision of the tests when there is no time left.
 pub(super) const COARSE: Precision = Precision { factor: 2.0, error: 0.1 };
-/// Responses within the first while are not counted as late or in time, in seconds: the queue is empty when a load begins.
+/// Responses within this time are not tested against latency limits, in seconds: the queue is empty when a load begins.
 const WARM_SEC: f64 = 1.0;
-/// Where latency has no limit, a queue that takes so long to answer is one that grows, in seconds.
+/// The limit for the time in a queue if there is no latency limit, in seconds.
 const QUEUE_SEC: f64 = 1.0;
-/// Of a limit from this percentile on, mean latency says whether it is broken: no more than one response in a hundred may be late.
+/// The limit of this percentile or a higher one also bounds mean latency, since at most one response in a hundred may be late.
 const TAIL_PERCENT: f64 = 99.0;
-/// A queue counts once it was there for this many times the limit of latency, within these bounds in seconds: a burst is over sooner.
+/// A queue breaks the conditions once it has lasted for this many times the latency limit, within these bounds in seconds: a burst is
+/// shorter.
 const BURST_LIMITS: f64 = 10.0;
 const MIN_BURST_SEC: f64 = 0.5;
 const MAX_BURST_SEC: f64 = 3.0;
-/// The number of requests under way at a slow service goes up and down by chance for as long as one of them takes; a queue is there for
-/// this many times the limit at least.
+/// At a slow service, the number of requests under way varies by chance over the time that one of them takes. There a queue must last for
+/// at least this many times the limit.
 const SLOW_BURST_LIMITS: f64 = 3.0;
 
-/// Judges one rate by the frames of its step, in any order of the workers.
+/// Judges one rate from the frames of its step; workers may deliver theirs in any order.
 ///
-/// Whether too many responses are late, or too many requests fail, is a sequential test of the share
-/// ([`plimsoll_stats::sequential`]). By Little's law λ·L requests are under way when latency is L on average: more than that is a
-/// queue for which L is the limit of p99 or a higher percentile. Of a lower one, a share q of all requests may be late, and all of
-/// these may still be under way: after t seconds λ·(L + q·t).
+/// Sequential tests ([`plimsoll_stats::sequential`]) decide whether too many responses are late, or too many requests fail. Little's
+/// law gives the limit of the queue: at a mean latency of L, λ·L requests are under way. Where L is the limit of p99 or a higher
+/// percentile, more than that is a queue. Below p99, a share q of all requests may be late, and all of these may still be under way:
+/// the limit after t seconds is λ·(L + q·t).
 #[derive(Debug)]
 pub struct Judge {
     slo: Slo,
     rate_per_sec: f64,
     tolerance: f64,
     workers: usize,
-    /// How long a rate must hold at least, in seconds.
+    /// The shortest time for which the rate must hold, in seconds.
     held_sec: f64,
-    /// The last interval that each worker handed over.
+    /// The last interval of each worker.
     last: BTreeMap<u32, u32>,
     intervals: BTreeMap<u32, Interval>,
-    /// How many intervals were judged.
+    /// The number of intervals that were judged.
     judged: usize,
-    /// What ended after the load, of all workers.
+    /// Requests of all workers that ended after the load.
     drained: Interval,
     outcome: Option<TrialOutcome>,
-    /// The times of one frame: a histogram is large.
+    /// The latencies of one frame. Reused, since a histogram is large.
     times: Histogram,
 }
 
-/// What all workers counted in one interval.
+/// The counts of one interval, over all workers.
 #[derive(Debug, Clone, Default)]
 struct Interval {
     span_sec: f64,
-    /// The responses later than each limit of latency.
+    /// For each latency limit, the responses that exceed it.
     late: Vec<Tally>,
     failed: Tally,
-    /// Requests due and not answered at its end.
+    /// Requests due but not answered at the end of the interval.
     under_way: u64,
 }
 
-/// How long a rate must hold at least, in seconds. Of n arrivals at random two standard deviations are 2/√n: until that is within
-/// the tolerance, fewer may have come than at this rate on average. Before the longest limit is over, no response can be late. The
+/// The shortest time for which a rate must hold, in seconds. Of n random arrivals two standard deviations are 2/√n: until that is
+/// within the tolerance, the arrivals may be fewer than the mean. No response can be late before the longest limit has passed. The
 /// queue of a slow service is judged once it has settled.
 pub(super) fn held_sec(slo: &Slo, rate_per_sec: f64, tolerance: f64) -> f64 {
     let longest_sec = slo.latency.iter().map(|limit| limit.limit_ms / 1e3).fold(0.0, f64::max);
@@ -85,7 +86,7 @@ pub(super) fn held_sec(slo: &Slo, rate_per_sec: f64, tolerance: f64) -> f64 {
     if settling_sec > WARM_SEC { usual_sec.max(settling_sec + MIN_HELD_SEC) } else { usual_sec }
 }
 
-/// Where a queue that goes on growing is after [`HORIZON_SEC`].
+/// Whether a queue that grows on stays within the limits for [`HORIZON_SEC`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Growth {
     Within,
@@ -94,7 +95,7 @@ enum Growth {
 }
 
 impl Judge {
-    /// A judge of this rate, in requests per second, which so many workers make, in a search of this tolerance.
+    /// Creates a judge of this rate, in requests per second, for a load by `workers` workers in a search of this tolerance.
     pub fn new(slo: Slo, rate_per_sec: f64, workers: usize, tolerance: f64) -> Self {
         Self {
             held_sec: held_sec(&slo, rate_per_sec, tolerance),
@@ -111,7 +112,7 @@ impl Judge {
         }
     }
 
-    /// Takes in a frame.
+    /// Adds a frame.
     ///
     /// # Errors
     /// When its histogram cannot be read.
@@ -124,7 +125,7 @@ impl Judge {
             Phase::Drain => &mut self.drained,
         };
         let failed_counts = &head.counts.failed;
-        // What became of those under way when the run ended is not known.
+        // The outcome of requests that were under way when the run ended is not known.
         let unknown = failed_counts.of(FailureKind::Unanswered);
         let ended = head.counts.ended().saturating_sub(unknown);
         let failed = ended.saturating_sub(head.counts.ok);
@@ -141,8 +142,8 @@ impl Judge {
         Ok(())
     }
 
-    /// What the rate came to, as soon as that is known. It does not change any more, and is the same whether frames are judged
-    /// as they come or all at once: an interval counts once every worker has left it behind.
+    /// The outcome, once it is known. It is final, and does not depend on when frames are added: an interval counts once every worker
+    /// has finished it.
     pub fn outcome(&mut self) -> Option<TrialOutcome> {
         let all = self.last.len() >= self.workers;
         let whole = self.last.values().min().copied().filter(|_| all).unwrap_or_default();
@@ -155,7 +156,7 @@ impl Judge {
         self.outcome
     }
 
-    /// What the rate came to in all the time there was, with the requests that ended after the load.
+    /// The outcome over all of the load, with the requests that ended after it.
     pub fn last_outcome(&mut self) -> Option<TrialOutcome> {
         let known = self.outcome();
         let all: Vec<Interval> = self.intervals.values().cloned().collect();
@@ -163,7 +164,7 @@ impl Judge {
         Some(if outcome == TrialOutcome::Held { self.drained_outcome(&all) } else { outcome })
     }
 
-    /// What a rate that held while its load was on came to with the requests that ended later: some were under way all the time.
+    /// The outcome of a rate that held during its load, with the requests that ended after it: some may have been under way all the time.
     fn drained_outcome(&self, intervals: &[Interval]) -> TrialOutcome {
         let all = |counted: &[Interval], of: &dyn Fn(&Interval) -> Option<Tally>| {
             counted.iter().chain([&self.drained]).filter_map(of).fold(Tally::default(), Tally::add)
@@ -190,7 +191,7 @@ impl Judge {
         if span_sec < MIN_SEC {
             return None;
         }
-        // Until answers may take no longer, all that fell due is under way: that is no queue yet.
+        // Until answers may be late, all due requests are under way without being a queue.
         let growth = self.growth(after(intervals, self.slo.settling_sec()), precision == FINE);
         if self.is_queue(intervals) || growth == Growth::Beyond {
             return Some(TrialOutcome::Broken(Breach::Queue));
@@ -212,7 +213,7 @@ impl Judge {
         (is_below && span_sec >= self.held_sec && growth == Growth::Within).then_some(TrialOutcome::Held)
     }
 
-    /// Without any failure success holds, however few requests that rests on.
+    /// Without any failure, success holds, however few requests there were.
     fn failed_side(&self, intervals: &[Interval], precision: Precision) -> Option<Side> {
         let tallies: Vec<Tally> = intervals.iter().map(|interval| interval.failed).collect();
         let none = tallies.iter().all(|tally| tally.hits == 0);
@@ -220,14 +221,13 @@ impl Judge {
         if required >= 1.0 { Some(Side::Above) } else { side(&tallies, 1.0 - required, precision) }
     }
 
-    /// The requests that fall due within this time, at least one: with more than that under way, latency is longer than it on
-    /// average.
+    /// The requests that fall due within this time, at least one. With more of them under way, mean latency is above it.
     fn due_within(&self, limit_ms: Option<f64>) -> f64 {
         let limit_sec = limit_ms.map_or(QUEUE_SEC, |ms| ms / 1e3);
         (self.rate_per_sec * limit_sec).max(1.0)
     }
 
-    /// The requests that may be under way after so many seconds if the limit of the highest percentile holds.
+    /// The most requests that may be under way after this time, in seconds, if the limit of the highest percentile is kept.
     fn most_under_way(&self, after_sec: f64) -> f64 {
         let highest = self.slo.highest_limit();
         let within = self.due_within(highest.map(|limit| limit.limit_ms));
@@ -236,12 +236,11 @@ impl Judge {
         within + late_ratio * self.rate_per_sec * after_sec
     }
 
-    /// How far the queue grows in another while. A rate a little above what the target serves breaks nothing at first.
+    /// Judges how far the queue grows within [`HORIZON_SEC`]. A rate slightly above capacity breaks nothing at first.
     ///
-    /// It stays within the limits if it does so growing as fast as the 95 % interval of its growth allows, and that is at most half
-    /// of the tolerance of the rate. Without more time (not `fine`) it need not stay within them, if it may not grow at all. It goes
-    /// beyond the limits if it does so growing as slowly as that interval allows, and if it has grown by more than the chance of
-    /// arrivals explains: of n arrivals at random, three standard deviations are 3√n.
+    /// `Within`: it stays within the limits at the upper end of the 95 % interval of its growth, which is at most half of the tolerance of
+    /// the rate. Without more time (not `fine`) it may leave them, if growth of 0 is in the interval. `Beyond`: it exceeds the limits at
+    /// the lower end of the interval, and has grown by more than random arrivals explain: of n arrivals, three standard deviations are 3√n.
     fn growth(&self, intervals: &[Interval], fine: bool) -> Growth {
         let means = queue(intervals);
         let Some(line) = line::fit(&means) else { return Growth::Open };
@@ -262,7 +261,7 @@ impl Judge {
         }
     }
 
-    /// Whether so many requests are under way that latency is beyond its limit, for longer than a burst takes.
+    /// True if more requests are under way than the latency limit allows, for longer than a burst takes.
     fn is_queue(&self, intervals: &[Interval]) -> bool {
         let limit_sec = self.slo.highest_limit().map_or(QUEUE_SEC, |limit| limit.limit_ms / 1e3);
         let most = self.most_under_way(total_sec(intervals));
@@ -273,7 +272,7 @@ impl Judge {
     }
 }
 
-/// On which side of its share the responses later than this limit are; where none may be late, the first one decides.
+/// The side of its allowed share on which the responses above this limit are; where none may be late, one decides.
 fn late_side(
     intervals: &[Interval],
     which: usize,
@@ -288,7 +287,7 @@ fn late_side(
     Some(if tallies.iter().any(|tally| tally.hits > 0) { Side::Above } else { Side::Below })
 }
 
-/// What a share of hits says of a rate that held without those of the drain.
+/// The outcome for a share of hits that includes the drain, at a rate that held without it.
 fn with_drain(tally: Tally, allowed: f64, breach: Breach) -> TrialOutcome {
     match side_of_independent(tally, allowed, COARSE) {
         _ if tally.hits == 0 => TrialOutcome::Held,
@@ -299,13 +298,13 @@ fn with_drain(tally: Tally, allowed: f64, breach: Breach) -> TrialOutcome {
     }
 }
 
-/// The intervals whose responses count for this limit: none may be later than one of the longest time, not in the first second
-/// either.
+/// The intervals whose responses count for this limit: all for a limit of the longest time, which holds in the first second too; else
+/// those after [`WARM_SEC`].
 fn counted<'a>(intervals: &'a [Interval], limit: &LatencyLimit) -> &'a [Interval] {
     if limit.late_ratio() > 0.0 { after(intervals, WARM_SEC) } else { intervals }
 }
 
-/// The intervals after the first so many seconds.
+/// The intervals after the first `first_sec` seconds.
 fn after(intervals: &[Interval], first_sec: f64) -> &[Interval] {
     let ends = intervals.iter().scan(0.0, |sec, interval| {
         *sec += interval.span_sec;
@@ -318,8 +317,8 @@ fn total_sec(intervals: &[Interval]) -> f64 {
     intervals.iter().map(|interval| interval.span_sec).sum()
 }
 
-/// Half of the 95 % interval of the growth per second, from the steps between batches: a queue that wanders is farther from where
-/// it was the longer that is ago, which the scatter about a line does not show.
+/// Half of the 95 % interval of the growth per second, from the steps between batches. A random walk moves farther from its start with
+/// time, which the scatter about a line does not show.
 fn half_of_steps(means: &[(f64, f64)]) -> f64 {
     let steps: Vec<f64> =
         means.windows(2).map(|pair| (pair[1].1 - pair[0].1) / (pair[1].0 - pair[0].0)).collect();
@@ -327,13 +326,13 @@ fn half_of_steps(means: &[(f64, f64)]) -> f64 {
     t_quantile(count - 1.0) * (variance(&steps) / count).sqrt()
 }
 
-/// The responses that took longer than the limit, and those that took longer than half of it.
+/// Counts the responses that took longer than the limit (`hits`), and those that took longer than half of it (`near`).
 fn late(times: &Histogram, limit_ms: f64) -> Tally {
     let longer_than = |ms: f64| times.len() - times.count_between(0, (ms * 1e6) as u64).min(times.len());
     Tally { trials: times.len(), hits: longer_than(limit_ms), near: longer_than(limit_ms / 2.0) }
 }
 
-/// The requests under way over time, in seconds since the load began: the means of batches.
+/// The requests under way over time, in seconds since the load began, as means of batches.
 fn queue(intervals: &[Interval]) -> Vec<(f64, f64)> {
     let mut ended_sec = 0.0;
     let at_ends: Vec<(f64, f64)> = intervals

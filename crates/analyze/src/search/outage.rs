@@ -1,17 +1,17 @@
-//! A target that the ladder brought down, so that the search after it found no rate that holds.
+//! A target that the ladder brought down, so that the following search found no rate that holds.
 
 use plimsoll_record::Run;
 
 use crate::overload::STUCK;
 use crate::{Outage, RateSearch, StepSummary};
 
-/// A target that succeeds with less than this part of the requests is down.
+/// A target is down if it answers less than this share of the requests successfully.
 pub const DOWN: f64 = 0.5;
-/// A rate of this part of what was served leaves room to work off a queue.
+/// A rate of at most this fraction of the earlier throughput leaves capacity to work off a queue.
 const ROOM: f64 = 0.5;
 
-/// `None` unless the ladder served `served_per_sec` within the conditions, and the search ended at a rate far below that with a target
-/// that was still down.
+/// `None` unless the ladder served `served_per_sec` within the conditions, and the target was still down when the search ended at a rate
+/// far below that.
 pub(crate) fn outage(
     run: &Run,
     ladder: &[StepSummary],

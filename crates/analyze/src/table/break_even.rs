@@ -1,8 +1,8 @@
-//! The time that requests are held at which several tiers together carry as much as the tier in front of them.
+//! The break-even of a front tier: the hold time of requests at which the tiers behind it carry together as much as the front.
 //!
-//! A tier that serves N requests at once, each for the time h that the test orders and s besides, carries N/(h + s) by
-//! Little's law (1961), and no more than its other limits allow. The tier in front carries C whatever h is. Below the h at
-//! which the sum of the former is C the front is the limit; above it those behind are, and adding one of them pays.
+//! A tier that serves N requests at once, each for the hold time h that the test sets plus an overhead s, carries N/(h + s) by
+//! Little's law (1961), up to its other limits. The front carries C whatever h is. If h is shorter than where the sum over the tiers is
+//! C, the front is the limit; if h is longer, the tiers behind it are, and adding one of them increases throughput.
 
 use super::conclusion::RowName;
 use super::front::{UNNAMED, alone, is_stopped, is_whole, kinds, name_of};
@@ -10,75 +10,74 @@ use super::row::{Pair, TableTier, alike, apart};
 use crate::findings::Estimate;
 use crate::hosts::utilisation::TIE;
 
-/// Halvings of the interval in which the break-even is looked for: beyond what an `f64` can tell apart.
+/// Steps of the bisection for the break-even: beyond the resolution of an `f64`.
 const HALVINGS: u32 = 80;
 
-/// A tier that was measured alone at several times, by the law of a pool.
+/// A tier that was measured alone at several hold times, described as a pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PooledTier {
     pub name: String,
-    /// N: how many requests it serves at once.
+    /// N: the number of requests that it serves at once.
     pub at_once: f64,
-    /// s: how long each takes in addition to the time that it is held, in seconds.
+    /// s: the time of each request in addition to the hold time, in seconds.
     pub overhead_sec: f64,
-    /// What it carries alone where something else than the pool limits it, requests per second; infinite if that was not seen.
+    /// Throughput alone where something other than the pool limits it, requests per second; infinite if that was not observed.
     pub most_per_sec: f64,
-    /// How many of them take part.
+    /// The number of machines that take part.
     pub count: f64,
 }
 
-/// A row near the break-even, which was not used to predict it.
+/// A row near the break-even that was not used to predict it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TriedRow {
     pub name: RowName,
-    /// How long its requests are held, in seconds.
+    /// The hold time of its requests, in seconds.
     pub held_sec: f64,
-    /// The throughput that was predicted for it, requests per second: the less of what those behind carry then, ± 5 %, and of
-    /// what the front may carry.
+    /// The predicted throughput, requests per second: the smaller of what the tiers behind the front carry at this hold time, ± 5 %, and
+    /// of what the front carries.
     pub predicted_per_sec: Estimate,
     pub throughput_per_sec: f64,
 }
 
-/// Where a tier in front begins to stop those behind it.
+/// The hold time below which a front tier limits the tiers behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BreakEven {
     pub front: String,
-    /// What it carries, requests per second: the mean of the rows that it stops. The interval holds all of them, and ± 5 % at
-    /// least, which is what limits are distinguished by.
+    /// Throughput of the front, requests per second: the mean of the rows that it limits. The interval contains all of them, and at least
+    /// ± 5 %, the difference at which limits are distinguished.
     pub front_per_sec: Estimate,
     pub behind: Vec<PooledTier>,
-    /// Held for less than this, in seconds, requests are stopped by the front. Within the interval those behind carry what the
-    /// front may carry, and the two cannot be distinguished.
+    /// The break-even hold time in seconds; at shorter times the front limits. Within the interval the front and the tiers behind it
+    /// carry about the same, so that the limit cannot be decided.
     pub held_sec: Estimate,
-    /// What each of those behind carries there, requests per second.
+    /// Throughput of each machine behind the front at the break-even, requests per second.
     pub each_per_sec: f64,
     pub trials: Vec<TriedRow>,
 }
 
 impl TriedRow {
-    /// True if the row came out as predicted.
+    /// True if the measured throughput is within the predicted interval.
     pub fn agrees(&self) -> bool {
         let interval = self.predicted_per_sec.interval;
         interval.is_some_and(|(low, high)| (low..=high).contains(&self.throughput_per_sec))
     }
 }
 
-/// One time and what was carried at it.
+/// A hold time with the throughput at it.
 #[derive(Debug, Clone, Copy)]
 struct Point {
     held_sec: f64,
     per_sec: f64,
-    /// How many requests could be under way, at most.
+    /// The most requests that could be under way.
     connections: f64,
-    /// True if a resource was full, or may have been.
+    /// True if a resource was full or may have been.
     full: bool,
 }
 
 impl PooledTier {
-    /// The law through as many of the points as it fits within 5 %, from the longest time downwards. The others are of another
-    /// limit, and carry less than the pool would let through; so are those at which a resource was full, and those that carry
-    /// as much as the fastest one, if that stands not alone. `None` for fewer than two times, and where the pool is as large
-    /// as the load, which then is what it is.
+    /// Fits the law to as many points as it fits within 5 %, from the longest hold time downwards. Left out are points with another limit,
+    /// which carry less than the pool allows; points at which a resource was full; and points as fast as the fastest, if there are
+    /// several. `None` for fewer than two hold times, and where the pool is as large as the load, which then determines its size.
     fn new(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
         points.sort_by(|a, b| b.held_sec.total_cmp(&a.held_sec));
         let fastest = points.iter().map(|point| point.per_sec).fold(0.0, f64::max);
@@ -107,14 +106,14 @@ impl PooledTier {
         (2..=most).rev().find_map(through)
     }
 
-    /// What all of them carry at a time.
+    /// Throughput of all machines at a hold time.
     fn carries_per_sec(&self, held_sec: f64) -> f64 {
         self.count * (self.at_once / (held_sec + self.overhead_sec)).min(self.most_per_sec)
     }
 }
 
-/// N and s by least squares of the relative errors: X·h/N + X·s/N = 1 is linear in 1/N and s/N. A negative s is noise
-/// and counts as none. `None` if the times do not differ enough.
+/// Fits N and s by least squares of the relative errors: X·h/N + X·s/N = 1 is linear in 1/N and s/N. A negative s is noise and set to
+/// 0. `None` if the hold times do not differ enough.
 fn fit(points: &[Point]) -> Option<(f64, f64)> {
     let (longest, shortest) = (points.first()?, points.last()?);
     if !apart(longest.held_sec, shortest.held_sec) {
@@ -131,7 +130,7 @@ fn fit(points: &[Point]) -> Option<(f64, f64)> {
     known.then(|| (1.0 / per_one, overhead / per_one))
 }
 
-/// The break-evens of all rows that were measured through the same front, with the same tiers behind it.
+/// The break-evens of rows with the same front and the same tiers behind it.
 pub(super) fn break_evens(pairs: &[Pair<'_>]) -> Vec<BreakEven> {
     let usable =
         |pair: &Pair<'_>| pair.0.held_sec.is_some() && alone(pair.0).next().is_some() && is_whole(pair);
@@ -139,8 +138,8 @@ pub(super) fn break_evens(pairs: &[Pair<'_>]) -> Vec<BreakEven> {
     kinds.iter().filter_map(|kind| tried(&with_trials(kind, pairs))).collect()
 }
 
-/// The rows of a kind, and those through the same front of which nothing was measured alone: they were made to try what the
-/// others predict.
+/// Adds to the rows of a kind the rows with the same front in which no tier was measured alone: they test the prediction from the
+/// others.
 fn with_trials<'a>(kind: &[Pair<'a>], pairs: &[Pair<'a>]) -> Vec<Pair<'a>> {
     let Some((first, _)) = kind.first() else { return Vec::new() };
     let is_trial = |pair: &&Pair<'_>| {
@@ -151,8 +150,7 @@ fn with_trials<'a>(kind: &[Pair<'a>], pairs: &[Pair<'a>]) -> Vec<Pair<'a>> {
     kind.iter().chain(pairs.iter().filter(is_trial)).copied().collect()
 }
 
-/// The break-even as it is predicted without the rows near it, and what these made; from all rows where the others do not
-/// suffice.
+/// The break-even predicted without the rows near it, with these rows as trials; computed from all rows where the others do not suffice.
 fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
     let whole = predicted(rows)?;
     let is_near =
@@ -175,18 +173,18 @@ fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
     Some(BreakEven { trials: trials.collect(), ..early })
 }
 
-/// A figure that was seen from the least to the most, and cannot be distinguished from what is 5 % off.
+/// A figure that was observed from `least` to `most`, with an interval of at least ± 5 %.
 fn tied(value: f64, least: f64, most: f64) -> Estimate {
     Estimate { value, interval: Some((least.min(value / (1.0 + TIE)), most.max(value * (1.0 + TIE)))) }
 }
 
-/// The smaller of two, wherever in their intervals both are.
+/// The smaller of two estimates, with the interval of the minimum.
 fn least(a: Estimate, b: Estimate) -> Estimate {
     let interval = a.interval.zip(b.interval).map(|(a, b)| (a.0.min(b.0), a.1.min(b.1)));
     Estimate { value: a.value.min(b.value), interval }
 }
 
-/// True if a row of which nothing was measured alone is stopped by the front that it names.
+/// True if a row in which no tier was measured alone is limited by the front that it names.
 fn is_stopped_trial((row, found): &Pair<'_>) -> bool {
     alone(row).next().is_none() && row.front.as_deref() == Some(found.verdict.host())
 }
@@ -234,8 +232,8 @@ fn points_of(rows: &[Pair<'_>], name: &str) -> Vec<Point> {
     rows.iter().filter_map(point).collect()
 }
 
-/// The time within what was measured at which those behind carry so much together; they carry the less the longer
-/// requests are held.
+/// The hold time in the measured range at which the tiers behind carry `per_sec` together, by bisection; they carry less at longer hold
+/// times.
 fn meeting(behind: &[PooledTier], per_sec: f64, (mut short, mut long): (f64, f64)) -> Option<f64> {
     if carried_per_sec(behind, short) <= per_sec || carried_per_sec(behind, long) >= per_sec {
         return None;

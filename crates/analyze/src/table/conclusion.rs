@@ -1,10 +1,10 @@
-//! What rows of a table say together, as data; `report` makes sentences of it.
+//! Conclusions from several rows of a table, as data; `report` makes sentences of them.
 
 use super::ladder::RowLadder;
 use super::row::alike;
 use crate::findings::Limit;
 
-/// What several rows say together.
+/// A conclusion from several rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Conclusion {
     /// Throughput grows with the cores where the CPU is full and the link is not.
@@ -17,7 +17,7 @@ pub enum Conclusion {
     LinkIsFull {
         ends: RowEnds,
     },
-    /// More cores do not raise throughput though neither CPU nor link is full.
+    /// More cores do not raise throughput although neither CPU nor link is full.
     LimitIsWithin {
         ends: RowEnds,
         limit: Option<(Limit, String)>,
@@ -27,7 +27,7 @@ pub enum Conclusion {
         ends: RowEnds,
     },
     Ceiling(Ceiling),
-    /// Several tiers carry through a front what they carry alone, or do not.
+    /// Whether several tiers carry through a front what they carry alone.
     Multiplied(Multiplied),
     Pool(RowsPool),
     /// How throughput changes with the load, the cores or the instances.
@@ -35,7 +35,7 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    /// True for what is said of rows that differ by their cores.
+    /// True for a conclusion from rows that differ in their cores.
     pub(super) fn is_of_cores(&self) -> bool {
         matches!(self, Self::CoresHelp { .. } | Self::LinkIsFull { .. } | Self::LimitIsWithin { .. })
     }
@@ -48,7 +48,7 @@ pub struct RowEnds {
     pub high: RowPoint,
 }
 
-/// What a conclusion says of a row.
+/// The figures of a row that a conclusion needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowPoint {
     pub group: Option<String>,
@@ -57,7 +57,7 @@ pub struct RowPoint {
     pub response_bytes: Option<f64>,
 }
 
-/// A tier in front that carries about the same in several rows.
+/// A front tier with about the same throughput in several rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ceiling {
     pub front: String,
@@ -67,33 +67,33 @@ pub struct Ceiling {
     pub most_per_sec: f64,
     pub rows: usize,
     pub group: Option<String>,
-    /// What limits in all of them; `None` where that differs.
+    /// The limit in all of them; `None` where it differs.
     pub limit: Option<Limit>,
 }
 
-/// Rows of which the tiers behind a front were measured alone too.
+/// Rows whose tiers behind a front were also measured alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Multiplied {
     pub tiers: Vec<String>,
     pub front: String,
     pub holds: bool,
-    /// True if there are two of them in each row.
+    /// True if each row has two of the tiers.
     pub two: bool,
     pub rows: Vec<MultipliedRow>,
 }
 
-/// One of these rows.
+/// One row of [`Multiplied`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct MultipliedRow {
     pub name: RowName,
     /// Its throughput over that of one tier alone.
     pub of_one: f64,
     pub per_sec: f64,
-    /// What the tiers carry alone, together.
+    /// The sum of the throughputs of the tiers alone.
     pub together_per_sec: f64,
 }
 
-/// A row, and how long it holds its requests unless its label says that.
+/// A row, with its hold time in microseconds unless the label contains it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowName {
     pub label: String,
@@ -103,17 +103,17 @@ pub struct RowName {
 /// A pool that was found in several rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowsPool {
-    /// Whose it is: each of these has one.
+    /// The owners of the pool; each has one.
     pub owners: Vec<String>,
     pub least: f64,
     pub most: f64,
     pub rows: usize,
-    /// True if these hold their requests for different times and find the same size.
+    /// True if the rows have different hold times and agree on the size.
     pub at_all_times: bool,
 }
 
 impl RowsPool {
-    /// True if all sizes that were found are the same within 5 %.
+    /// True if all sizes agree within 5 %.
     pub fn is_one_size(&self) -> bool {
         alike(self.least, self.most)
     }

@@ -1,4 +1,4 @@
-//! What limits each row of a table, and what the rows say together.
+//! Determines the limit of each row of a table, and the conclusions from several rows.
 
 use super::break_even::{self, BreakEven};
 use super::conclusion::{Conclusion, RowsPool};
@@ -13,18 +13,18 @@ use crate::groups::grouped;
 use crate::observations::Observations;
 use crate::verdict;
 
-/// What was found in a table.
+/// The findings from a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableFindings {
     pub rows: Vec<RowFinding>,
     pub conclusions: Vec<Conclusion>,
-    /// Where a tier in front begins to stop those behind it.
+    /// The hold times below which a front tier limits the tiers behind it.
     pub break_evens: Vec<BreakEven>,
-    /// Cases that cannot be compared with what their hosts carry alone, for these were not pushed to their end.
+    /// Cases that cannot be compared with what their hosts carry alone, because the hosts were not loaded to their limit.
     pub uncompared: Vec<String>,
 }
 
-/// What limits each row of a table, and what the rows say together.
+/// Determines the limit of each row of a table, and the conclusions from several rows.
 pub fn explain_table(rows: &[TableRow]) -> TableFindings {
     let impossible = |row: &TableRow| breach(row).filter(LawBreach::is_impossible);
     let lawful: Vec<&TableRow> = rows.iter().filter(|row| impossible(row).is_none()).collect();
@@ -36,7 +36,7 @@ pub fn explain_table(rows: &[TableRow]) -> TableFindings {
         Some(RowFinding { label: row.label.clone(), verdict, breach: breach(row) })
     };
     let mut found = concluded(rows, rows.iter().filter_map(finding).collect());
-    // What is said of cores with their limit says more than their ladder.
+    // Conclusions about cores include the limit, so that they replace the ladder of cores.
     let are_cores_judged = found.conclusions.iter().any(Conclusion::is_of_cores);
     let mut ladders = ladder::ladders(&possible(rows, &found.rows));
     ladders.retain(|ladder| ladder.of != LadderOf::Cores || !are_cores_judged);
@@ -44,12 +44,12 @@ pub fn explain_table(rows: &[TableRow]) -> TableFindings {
     found
 }
 
-/// The rows that are used for others.
+/// The rows that are used to judge others.
 fn possible<'a>(rows: &'a [TableRow], found: &'a [RowFinding]) -> Vec<Pair<'a>> {
     rows.iter().zip(found).filter(|(_, finding)| finding.is_possible()).collect()
 }
 
-/// What rows say together of which each is judged.
+/// Draws the conclusions from rows that are already judged.
 pub(super) fn concluded(rows: &[TableRow], found: Vec<RowFinding>) -> TableFindings {
     let pairs = possible(rows, &found);
     let break_evens = break_even::break_evens(&pairs);
@@ -60,8 +60,8 @@ pub(super) fn concluded(rows: &[TableRow], found: Vec<RowFinding>) -> TableFindi
     TableFindings { rows: found, conclusions, break_evens, uncompared: Vec::new() }
 }
 
-/// How a row breaks Little's law N = X·(R + Z), Z being the time that clients wait between requests, if what is under way by the law
-/// differs from its connections by more than 5 %. Rows without connections or response time cannot be checked.
+/// How a row breaks Little's law, N = X·(R + Z), where Z is think time: if the requests under way by the law differ from its connections
+/// by more than 5 %. Rows without connections or response time cannot be checked.
 fn breach(row: &TableRow) -> Option<LawBreach> {
     let connections = row.connections.filter(|connections| *connections > 0.0)?;
     let under_way = row.throughput_per_sec * (row.response_sec? + row.think_sec.unwrap_or(0.0));
@@ -69,7 +69,7 @@ fn breach(row: &TableRow) -> Option<LawBreach> {
     (!is_kept).then_some(LawBreach { under_way, connections })
 }
 
-/// Nothing is concluded from such a row.
+/// The verdict on such a row, from which nothing is concluded.
 fn unlawful(row: &TableRow, breach: &LawBreach) -> Verdict {
     let at = At::Row(row.label.clone());
     Verdict {
@@ -80,21 +80,21 @@ fn unlawful(row: &TableRow, breach: &LawBreach) -> Verdict {
     }
 }
 
-/// Whose pool it is that limits a row: that of each tier that was measured alone, if it is one of these.
+/// The owners of the pool that limits a row: all tiers that were measured alone, if the limit is at one of these.
 fn owners((row, finding): &Pair<'_>) -> Vec<String> {
     let alone: Vec<String> = front::alone(row).map(|tier| tier.name.clone()).collect();
     let place = finding.verdict.host();
     if alone.len() > 1 && alone.iter().any(|name| name == place) { alone } else { vec![place.to_owned()] }
 }
 
-/// Pools that were found in several rows.
+/// The pools that were found in several rows.
 fn pools(pairs: &[Pair<'_>]) -> Vec<RowsPool> {
     let limited = pairs.iter().copied().filter(|(_, finding)| finding.verdict.limit == Limit::Pool);
     let found = grouped(limited, |a, b| owners(a) == owners(b));
     found.iter().filter_map(|rows| pool(owners(&rows[0]), rows)).collect()
 }
 
-/// The pool of some rows: one that several times agree on, or that limits more than one row.
+/// The pool of some rows: one whose size several hold times agree on, or that limits more than one row.
 fn pool(owners: Vec<String>, rows: &[Pair<'_>]) -> Option<RowsPool> {
     let size = |(_, finding): &Pair<'_>| finding.verdict.size.map(|size| size.value);
     let sizes: Vec<f64> = rows.iter().filter_map(size).collect();

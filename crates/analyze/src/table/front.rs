@@ -1,4 +1,4 @@
-//! A tier in front of others that were measured alone: what it carries, and what the others carry through it.
+//! A front tier whose backends were measured alone: its own throughput, and the backends' throughput through it.
 
 use super::conclusion::{Ceiling, Multiplied, MultipliedRow, RowName};
 use super::row::{Pair, RowFinding, TableRow, TableTier};
@@ -6,7 +6,7 @@ use crate::findings::Limit;
 use crate::groups::grouped;
 use crate::hosts::utilisation::TIE;
 
-/// What a row is behind when the table does not name it.
+/// The front of a row whose table does not name it.
 pub(crate) const UNNAMED: &str = "what stands in front";
 
 /// The tiers of a row that were measured alone.
@@ -14,12 +14,12 @@ pub(crate) fn alone(row: &TableRow) -> impl Iterator<Item = &TableTier> {
     row.present().filter(|tier| tier.alone_per_sec.is_some())
 }
 
-/// What these carry together; 0 where none was measured alone.
+/// The sum of what these tiers carry alone; 0 where none was measured alone.
 pub(crate) fn together_per_sec(row: &TableRow) -> f64 {
     alone(row).filter_map(|tier| Some(tier.alone_per_sec? * tier.count())).sum()
 }
 
-/// True if what passes requests on is what limits a row.
+/// True if the front limits a row.
 pub(super) fn is_stopped(row: &TableRow, finding: &RowFinding) -> bool {
     let verdict = &finding.verdict;
     let at_front = match &row.front {
@@ -29,19 +29,19 @@ pub(super) fn is_stopped(row: &TableRow, finding: &RowFinding) -> bool {
     is_whole(&(row, finding)) && at_front && alone(row).next().is_some()
 }
 
-/// True if a row's throughput is what it can be, and not what the load was enough for.
+/// True if a row's throughput is a maximum rather than limited by the load.
 pub(super) fn is_whole((_, found): &Pair<'_>) -> bool {
     !matches!(found.verdict.limit, Limit::None | Limit::Generator)
 }
 
-/// Rows of the same requests through the same front, with the same tiers behind it that were measured alone.
+/// Groups rows of the same requests with the same front and the same tiers behind it that were measured alone.
 pub(super) fn kinds<'a>(pairs: impl Iterator<Item = Pair<'a>>) -> Vec<Vec<Pair<'a>>> {
     let names =
         |row: &TableRow| alone(row).map(|tier| (tier.name.clone(), tier.instances)).collect::<Vec<_>>();
     grouped(pairs, |(a, _), (b, _)| (&a.group, &a.front, names(a)) == (&b.group, &b.front, names(b)))
 }
 
-/// Rows that one tier in front stops at the same throughput, however fast what is behind it is: one for each kind.
+/// Rows that one front limits at the same throughput, however fast the tiers behind it are: one ceiling for each kind.
 pub(super) fn ceilings(pairs: &[Pair<'_>]) -> Vec<Ceiling> {
     let stopped = pairs.iter().copied().filter(|(row, finding)| is_stopped(row, finding));
     kinds(stopped).iter().filter_map(|rows| ceiling(rows)).collect()
@@ -65,7 +65,7 @@ fn ceiling(stopped: &[Pair<'_>]) -> Option<Ceiling> {
     })
 }
 
-/// A row with its time, unless its label has it.
+/// The name of a row, with its hold time unless the label contains it.
 pub(super) fn name_of(row: &TableRow) -> RowName {
     let held_us = row.held_sec.map(|held_sec| (held_sec * 1e6).round());
     let is_in_label = |held_us: &f64| {
@@ -76,13 +76,13 @@ pub(super) fn name_of(row: &TableRow) -> RowName {
     RowName { label: row.label.clone(), held_us: held_us.filter(|held_us| !is_in_label(held_us)) }
 }
 
-/// How many of the tiers of a row were measured alone.
+/// The number of machines in a row that were measured alone.
 fn counted(row: &TableRow) -> f64 {
     alone(row).map(TableTier::count).sum()
 }
 
-/// Whether several tiers carry through what is in front of them what they carry alone: for each kind the rows where they do,
-/// and those where they do not.
+/// Whether several tiers carry through the front what they carry alone: for each kind the rows in which they do, and the rows in which
+/// they do not.
 pub(super) fn doublings(pairs: &[Pair<'_>]) -> Vec<Multiplied> {
     let tells = |pair: &Pair<'_>| is_whole(pair) && counted(pair.0) >= 2.0 && together_per_sec(pair.0) > 0.0;
     kinds(pairs.iter().copied().filter(tells)).iter().flat_map(|rows| doubling(rows)).collect()

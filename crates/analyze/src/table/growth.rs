@@ -7,9 +7,9 @@ use super::row::{Pair, TableRow, TableTier, alike, apart};
 use crate::findings::Limit;
 use crate::groups::grouped;
 
-/// By more than this exponent, as far from 1 the other way, it follows it more than in proportion.
+/// Growth is more than linear above this exponent, as far above 1 as [`PROPORTIONAL`] is below, by ratio.
 const OVERPROPORTIONAL: f64 = 1.0 / PROPORTIONAL;
-/// Throughput that follows something by less than this exponent does not follow it.
+/// Throughput does not follow a figure if the exponent is smaller than this.
 const INDIFFERENT: f64 = 0.1;
 
 /// A figure of a row.
@@ -18,7 +18,7 @@ type Figure = fn(&TableRow) -> Option<f64>;
 const CORES: Figure = |row| row.cores;
 const BYTES: Figure = |row| row.response_bytes;
 
-/// What throughput follows.
+/// Draws the conclusions about what throughput follows.
 pub(super) fn growth(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
     let mut all = with_full_cpu(pairs);
     all.extend(with_full_link(pairs));
@@ -27,13 +27,13 @@ pub(super) fn growth(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
     all
 }
 
-/// The exponent by which throughput follows something between two rows.
+/// The exponent with which throughput follows a figure from one row to another.
 fn exponent(a: &TableRow, b: &TableRow, of: Figure) -> Option<f64> {
     let (x, y) = (of(a)?, of(b)?);
     (x > 0.0 && x != y).then(|| (b.throughput_per_sec / a.throughput_per_sec).ln() / (y / x).ln())
 }
 
-/// Two figures that are not known are the same as well.
+/// True for figures that are equal within 5 %, and for two unknown ones.
 fn same(a: Option<f64>, b: Option<f64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => alike(a, b),
@@ -41,8 +41,8 @@ fn same(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// The row with the least and that with the most of one figure, of rows whose other figure is the same and that differ
-/// enough to tell a law.
+/// The rows with the least and the most of one figure, among rows with the same other figure, if they differ enough to determine a
+/// law.
 fn ends<'a>(
     pairs: &[Pair<'a>],
     limited: impl Fn(&Pair<'a>) -> bool,
@@ -57,7 +57,7 @@ fn ends<'a>(
     groups.iter().filter_map(end).filter(differ).collect()
 }
 
-/// The rows that one thing limits, with the fewest and the most cores.
+/// Of the rows with this limit, those with the fewest and the most cores.
 fn of_limit<'a>(pairs: &[Pair<'a>], limit: Limit) -> Vec<(Pair<'a>, Pair<'a>)> {
     ends(pairs, move |(_, found)| found.verdict.limit == limit, CORES, BYTES)
 }
@@ -99,7 +99,7 @@ fn points((low, high): &(Pair<'_>, Pair<'_>)) -> RowEnds {
     RowEnds { low: point(low.0), high: point(high.0) }
 }
 
-/// True where what limits is neither a CPU nor a link: by name, or because both were seen and had room.
+/// True where the limit is neither a CPU nor a link: by its name, or because it is unknown although CPU use was recorded.
 fn is_within((row, finding): &Pair<'_>) -> bool {
     let seen = || {
         let is_observed = |tier: &TableTier| tier.cpu_ratio.or(tier.core_ratio).is_some();
@@ -112,7 +112,7 @@ fn is_within((row, finding): &Pair<'_>) -> bool {
     }
 }
 
-/// What limits both of two rows, if it is the same and known.
+/// The limit of both rows, if it is the same and known.
 fn limit_of_both(((_, few), (_, many)): &(Pair<'_>, Pair<'_>)) -> Option<(Limit, String)> {
     let (a, b) = (&few.verdict, &many.verdict);
     let is_same = a.limit != Limit::Unknown && (a.limit, a.host()) == (b.limit, b.host());

@@ -1,4 +1,4 @@
-//! Rows of one target under different loads: whether throughput grows with the load, stands, or falls.
+//! Rows of one target under different loads: whether throughput rises with the load, stays level, or falls.
 
 use plimsoll_stats::usl::{self, Point, UslFit};
 
@@ -6,22 +6,22 @@ use super::row::{Pair, TableRow, apart};
 use crate::findings::LoadEffect;
 use crate::groups::grouped;
 
-/// Throughput that is higher by this factor is more, as in a ladder of steps.
+/// Throughput is higher if it exceeds another by this factor, as in a ladder of steps.
 const MORE: f64 = 1.05;
-/// Throughput still grows with the load if it follows it with this exponent or more: twice the load gives a fifth more.
+/// Throughput still grows with the load from this exponent on: doubling the load gives a fifth more.
 const GROWS: f64 = 0.25;
-/// Throughput collapsed if it is this part or less of what less load gave.
+/// Throughput collapsed if it is at most this fraction of the throughput under less load.
 const COLLAPSED: f64 = 0.9;
-/// Throughput follows a resource in proportion, nearly, from this exponent on.
+/// Throughput follows a resource nearly linearly from this exponent on.
 pub(crate) const PROPORTIONAL: f64 = 0.8;
-/// Fewer rows are no ladder.
+/// The fewest rows of a ladder.
 const MIN_ROWS: usize = 3;
 
-/// What the rows of a ladder differ by.
+/// The figure in which the rows of a ladder differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LadderOf {
     Connections,
-    /// Requests per second that were offered.
+    /// Offered requests per second.
     Offered,
     LoadMachines,
     Cores,
@@ -39,19 +39,19 @@ pub enum LadderShape {
     Collapse,
 }
 
-/// The rows of one target under different loads, together.
+/// A ladder of rows of one target under different loads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowLadder {
     pub of: LadderOf,
-    /// The rows of the same requests that it is of, if they have a name.
+    /// The name of the rows' requests, if they have one.
     pub group: Option<String>,
     pub shape: LadderShape,
     pub first: LadderPoint,
     pub best: LadderPoint,
     pub last: LadderPoint,
-    /// e = ln(X/X₁)/ln(N/N₁) of the last row against the best one of less load.
+    /// e = ln(X/X₁)/ln(N/N₁) of the last row against the best one with less load.
     pub exponent: f64,
-    /// The Universal Scalability Law of six rows or more, where it fits.
+    /// The Universal Scalability Law, for at least six rows, if it fits.
     pub usl: Option<usl::Usl>,
 }
 
@@ -62,7 +62,7 @@ pub struct LadderPoint {
     pub per_sec: f64,
 }
 
-/// A figure that a ladder can be of.
+/// The figure of a row along a ladder.
 type Figure = dyn Fn(&TableRow) -> Option<f64>;
 
 impl LadderOf {
@@ -79,7 +79,7 @@ impl LadderOf {
         }
     }
 
-    /// All that rows of a table can differ by.
+    /// All figures in which rows of a table can differ.
     fn all(rows: &[&TableRow]) -> Vec<Self> {
         let tiers = || rows.first().into_iter().flat_map(|row| &row.tiers);
         let of_load = [Self::Offered, Self::Connections, Self::LoadMachines, Self::Cores];
@@ -93,7 +93,7 @@ impl LadderOf {
         matches!(self, Self::Connections | Self::Offered | Self::LoadMachines)
     }
 
-    /// True for two rows that are the same but for this.
+    /// True for two rows that differ in nothing but this figure and their results.
     fn is_all(&self, a: &TableRow, b: &TableRow) -> bool {
         let without = |row: &TableRow| {
             let mut row = TableRow { label: String::new(), tiers: Vec::new(), ..row.clone() };
@@ -102,7 +102,7 @@ impl LadderOf {
             match self {
                 Self::Offered => (row.offered_per_sec, row.connections) = (None, None),
                 Self::Connections => row.connections = None,
-                // More machines make the load of more connections.
+                // More load machines also open more connections.
                 Self::LoadMachines => (row.load_machines, row.connections) = (None, None),
                 Self::Cores => row.cores = None,
                 Self::Instances(_) | Self::Pool(_) => {}
@@ -112,7 +112,7 @@ impl LadderOf {
         without(a) == without(b) && self.arranged(a).eq(self.arranged(b))
     }
 
-    /// The tiers of a row with what they are made of, but for this.
+    /// The tiers of a row with their instances and pools, without this figure.
     fn arranged<'r>(&self, row: &'r TableRow) -> impl Iterator<Item = (&'r str, Option<f64>, Option<f64>)> {
         row.arranged().map(move |(name, instances, pool)| {
             let is_counted = matches!(self, Self::Instances(tier) if tier == name);
@@ -129,7 +129,7 @@ fn exponent(figure: &Figure, less: &TableRow, more: &TableRow) -> Option<f64> {
     is_known.then(|| (more.throughput_per_sec / less.throughput_per_sec).ln() / (b / a).ln())
 }
 
-/// What the other loads of a target say of one of its rows.
+/// What the rows of a target under other loads show about one of its rows.
 pub(crate) fn load_effect(rows: &[&TableRow], row: &TableRow) -> LoadEffect {
     let others = || rows.iter().copied().filter(|other| row.is_same_target(other));
     let best = |rows: Vec<&TableRow>| {
@@ -155,8 +155,8 @@ pub(crate) fn load_effect(rows: &[&TableRow], row: &TableRow) -> LoadEffect {
     }
 }
 
-/// The exponent with which throughput still grew with the load of fewer or smaller machines, where they gave as much under the
-/// load of this row: then it is not at the end of its own.
+/// The exponent with which throughput still grew with the load on fewer or smaller machines, if these gave as much under the load of this
+/// row: then this row is not at the limit of its machines.
 pub(crate) fn fewer_gave_as_much(rows: &[&TableRow], row: &TableRow) -> Option<f64> {
     let machines: Vec<LadderOf> = LadderOf::all(rows).into_iter().filter(|of| !of.is_load()).collect();
     let has_fewer = |other: &TableRow, of: &LadderOf| {
@@ -172,8 +172,8 @@ pub(crate) fn fewer_gave_as_much(rows: &[&TableRow], row: &TableRow) -> Option<f
     grows.reduce(f64::max)
 }
 
-/// What throughput of a row follows, where rows differ by nothing but cores or the instances of a tier, and the highest exponent that it
-/// may follow it with.
+/// The figure that the throughput of a row follows, among rows that differ only in cores, or in the instances or pool of a tier; with an
+/// upper bound of the exponent.
 pub(crate) fn followed(rows: &[&TableRow], row: &TableRow) -> Option<(LadderOf, f64)> {
     let exponent_of = |of: LadderOf| {
         let figure = of.figure();
@@ -182,7 +182,7 @@ pub(crate) fn followed(rows: &[&TableRow], row: &TableRow) -> Option<(LadderOf, 
             |other: &&TableRow| figure(other).is_some_and(|other| here > other && apart(here, other));
         let others = rows.iter().copied().filter(|other| of.is_all(row, other)).filter(is_less);
         let next = others.max_by(|a, b| figure(a).unwrap_or(0.0).total_cmp(&figure(b).unwrap_or(0.0)))?;
-        // Throughput that is 5 % off shifts the exponent by as much.
+        // An error of 5 % in throughput shifts the exponent by this much.
         let off = MORE.ln() / (here / figure(next)?).ln();
         Some((of, exponent(&*figure, next, row)? + off))
     };
@@ -194,7 +194,7 @@ pub(crate) fn stands(rows: &[&TableRow], row: &TableRow) -> bool {
     followed(rows, row).is_some_and(|(_, exponent)| exponent < GROWS)
 }
 
-/// The ladders of a table.
+/// Returns the ladders of a table.
 pub(super) fn ladders(pairs: &[Pair<'_>]) -> Vec<RowLadder> {
     let rows: Vec<&TableRow> = pairs.iter().map(|(row, _)| *row).collect();
     let of_kind = |of: LadderOf| {

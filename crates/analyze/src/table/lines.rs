@@ -1,4 +1,4 @@
-//! Rows as lines of a figure.
+//! Lines of a figure, from rows.
 
 use super::front::{alone, together_per_sec};
 use super::row::{TableRow, alike};
@@ -9,29 +9,29 @@ use crate::groups::grouped;
 /// One point of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinePoint {
-    /// Where along the axis it stands: bytes, or seconds.
+    /// The position on the axis: bytes or seconds.
     pub at: f64,
     pub throughput: Estimate,
     pub lower_bound: bool,
 }
 
-/// Throughput over the bytes of a response, with the same cores.
+/// Throughput over the size of responses, for one number of cores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizeLine {
-    /// The rows of the same requests that it is of, if they have a name.
+    /// The name of the rows' requests, if they have one.
     pub group: Option<String>,
     pub cores: f64,
-    /// By rising size. Sizes that cannot be distinguished are one, so that lines share them.
+    /// Sorted by size. Sizes within 5 % are merged, so that lines share them.
     pub points: Vec<LinePoint>,
 }
 
-/// Throughput over the time that requests are held.
+/// Throughput over the hold time of requests.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldLines {
     pub front: Option<String>,
-    /// Through the front, by rising time.
+    /// Throughput through the front, sorted by time.
     pub through: Vec<LinePoint>,
-    /// The sum of those behind it, each alone.
+    /// The sum of the tiers behind it, each measured alone.
     pub alone: Vec<LinePoint>,
 }
 
@@ -41,7 +41,7 @@ impl RunRows {
         LinePoint { at, throughput: measured.throughput, lower_bound: measured.lower_bound }
     }
 
-    /// Lines of throughput by size of response, the fewest cores first; none unless rows differ in both.
+    /// Lines of throughput over response size, the fewest cores first; empty unless rows differ in both.
     pub fn size_lines(&self) -> Vec<SizeLine> {
         let sizes = sizes(&self.rows);
         let point = |(index, row): (usize, &TableRow)| {
@@ -60,14 +60,14 @@ impl RunRows {
             .collect();
         lines.sort_by(|a, b| a.group.cmp(&b.group).then(a.cores.total_cmp(&b.cores)));
         lines.iter_mut().for_each(|line| sort(&mut line.points));
-        // A group in which no machine has two sizes reports nothing of them.
+        // A group in which no line has two sizes is left out.
         let of_groups = lines.chunk_by(|a, b| a.group == b.group).filter(|group| has_a_line(group));
         let lines = of_groups.flatten().cloned().collect::<Vec<_>>();
         let differ = lines.iter().any(|line| line.cores != lines[0].cores);
         if differ { lines } else { Vec::new() }
     }
 
-    /// Lines of throughput by the time that requests are held, through a front and alone; `None` unless there are two times.
+    /// Lines of throughput over hold time, through a front and alone; `None` with fewer than two times.
     pub fn held_lines(&self) -> Option<HeldLines> {
         let mut lines = HeldLines { front: None, through: Vec::new(), alone: Vec::new() };
         for (index, row) in self.rows.iter().enumerate() {
@@ -87,13 +87,13 @@ fn has_a_line(lines: &[SizeLine]) -> bool {
     lines.iter().any(|line| line.points.len() > 1)
 }
 
-/// By where they stand; of several in one place the fastest.
+/// Sorts points by position; of several at one position the fastest is kept.
 fn sort(points: &mut Vec<LinePoint>) {
     points.sort_by(|a, b| a.at.total_cmp(&b.at).then(b.throughput.value.total_cmp(&a.throughput.value)));
     points.dedup_by(|next, kept| next.at == kept.at);
 }
 
-/// The sizes of responses, each of those that cannot be distinguished once, the smallest of them.
+/// The sizes of responses; of sizes within 5 % the smallest.
 fn sizes(rows: &[TableRow]) -> Vec<f64> {
     let mut sizes: Vec<f64> = rows.iter().filter_map(|row| row.response_bytes).collect();
     sizes.sort_by(f64::total_cmp);

@@ -1,24 +1,24 @@
-//! How a table was read: what its columns were taken for, and what was not used.
+//! How a table was read: the meaning of its columns, and the parts that were not used.
 
-/// What is to be known of a table before its answer is trusted.
+/// What a user should check before relying on the answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TableReading {
     /// Columns that were recognised by their headers.
     pub guessed: Vec<GuessedColumn>,
-    /// Columns that have no meaning.
+    /// Columns without a known meaning.
     pub unused: Vec<String>,
-    /// Rows without a throughput, from 1. They are no part of the answer.
+    /// Rows without a throughput, which are left out of the answer.
     pub left_out: Vec<LeftOut>,
-    /// Columns with cells that are no figure; these cells count as unknown.
+    /// Columns with cells that are not numbers; these cells count as unknown.
     pub unread: Vec<UnreadCells>,
-    /// Columns whose figures are not what their meaning can have.
+    /// Columns whose figures do not fit their meaning.
     pub doubts: Vec<ColumnDoubt>,
 }
 
 /// A column that was recognised by its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuessedColumn {
-    /// As `--map` has it: `qps`, `web.cpu_percent`.
+    /// The meaning in the form of `--map`: `qps`, `web.cpu_percent`.
     pub meaning: String,
     pub column: String,
 }
@@ -26,9 +26,9 @@ pub struct GuessedColumn {
 /// A row without a throughput.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Its number among the rows, from 1.
+    /// The number of the row, from 1.
     pub row: usize,
-    /// What stands in place of the throughput; may be empty.
+    /// The text in place of the throughput; may be empty.
     pub cell: String,
 }
 
@@ -37,23 +37,23 @@ pub struct LeftOut {
 pub struct UnreadCells {
     pub column: String,
     pub meaning: String,
-    /// The first of them.
+    /// The first such cell.
     pub cell: String,
-    /// How many there are.
+    /// The number of such cells.
     pub cells: usize,
 }
 
-/// Figures of a column that its meaning cannot have.
+/// Figures of a column that do not fit its meaning.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnDoubt {
-    /// More than all of a machine, or of a core: these cells count as unknown.
+    /// More than the whole of a machine or a core: these cells count as unknown.
     MoreThanAll {
         column: String,
         meaning: String,
-        /// The highest, 1 being all.
+        /// The highest figure, where 1 is the whole.
         most: f64,
         cells: usize,
     },
-    /// No figure is above 1 and none has a unit: they are taken for ratios and not for per cent.
+    /// No figure is above 1 and none has a unit: they are read as ratios, not as per cent.
     Ratio { column: String, meaning: String },
 }

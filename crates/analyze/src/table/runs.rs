@@ -1,7 +1,7 @@
-//! Rows made of the runs of one plan file.
+//! Makes rows from the runs of one plan file.
 //!
-//! A row of a run has what its host samples tell, and the verdict of the run itself: the rules for tables, which only know
-//! one load of each row, are not asked.
+//! A row has the figures of its run's host samples, and the run's own verdict. The rules for tables, which know only one load of each
+//! row, are not applied.
 
 use plimsoll_plan::RowSpec;
 
@@ -12,34 +12,34 @@ use crate::groups::grouped;
 use crate::load::knee::best_carrying_step;
 use crate::{Findings, Limit, StepSummary, Verdict};
 
-/// One run of a plan file, as far as rows are made of it.
+/// One run of a plan file, reduced to what a row needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowRun {
     pub spec: RowSpec,
-    /// What was measured, at the step of the highest throughput of successful answers.
+    /// The figures at the step with the highest throughput of successful answers.
     pub measured: TierRow,
-    /// Bytes received for each response there.
+    /// Bytes received for each response at that step.
     pub response_bytes: Option<f64>,
-    /// Bytes received per second there.
+    /// Bytes received per second at that step.
     pub bytes_per_sec: f64,
-    /// The most requests that were to be under way in any step.
+    /// The highest planned number of requests under way in any step.
     pub under_way_most: u32,
     /// The processors of the target's host, if it is capped.
     pub target_cores: Option<f64>,
     pub verdict: Verdict,
 }
 
-/// The rows of a file's runs, and what they say together.
+/// The rows of a file's runs, with conclusions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRows {
     pub rows: Vec<TableRow>,
     pub runs: Vec<RowRun>,
-    /// What was found: the verdicts of the runs, and conclusions.
+    /// The verdicts of the runs, and the conclusions.
     pub found: TableFindings,
 }
 
 impl RowRun {
-    /// What a run has for rows; `None` if no step carried what it was sent. `name` is that of the file's variant, or of the file.
+    /// Extracts from a run what a row needs; `None` if no step carried its load. `name` is that of the file's variant, or of the file.
     pub fn from_findings(name: &str, spec: &RowSpec, findings: &Findings) -> Option<Self> {
         let (_, step) = best_carrying_step(&findings.steps)?;
         Some(Self {
@@ -61,13 +61,13 @@ impl RowRun {
         self.spec.alone.is_some() && self.case() == row.case()
     }
 
-    /// True if more load might have given more, so that the throughput is a lower bound. A generator that was at its end next to
-    /// a host that was seen at its own is not what the verdict names.
+    /// True if more load might have given more, so that the throughput is a lower bound. A generator at its limit does not count if a host
+    /// was at its own, which the verdict then names.
     fn is_bound(&self) -> bool {
         matches!(self.verdict.limit, Limit::Generator | Limit::None)
     }
 
-    /// True if the limit holds however many requests are served at once, or may: then throughput is not that of a pool alone.
+    /// True if the limit does not depend on the number of requests served at once, or may not: then throughput is not that of a pool alone.
     fn is_full(&self) -> bool {
         let named =
             std::iter::once(self.verdict.limit).chain(self.verdict.also.iter().map(|other| other.limit));
@@ -79,7 +79,7 @@ fn at_once(step: &StepSummary) -> u32 {
     step.connections * u32::from(step.depth)
 }
 
-/// The processors of the host that the target's URL names, by its name or by its address.
+/// The processors of the host that the target's URL names, by its name or its address.
 fn target_cores(findings: &Findings) -> Option<f64> {
     let target = &findings.plan.target.host;
     let is_it = |address: std::net::IpAddr| address.to_string() == *target;
@@ -89,8 +89,8 @@ fn target_cores(findings: &Findings) -> Option<f64> {
     host.capacity.cores
 }
 
-/// The rows of the runs of one file. A run that measures something alone is no row; it tells that of its case what this one
-/// carries alone.
+/// Makes the rows of the runs of one file. A run that measures a host alone has no row of its own; the row of its case gets the
+/// throughput as what that host carries alone.
 pub fn run_rows(runs: &[RowRun]) -> RunRows {
     let own: Vec<RowRun> = runs.iter().filter(|run| run.spec.alone.is_none()).cloned().collect();
     let label = |run: &RowRun| {
@@ -151,8 +151,8 @@ fn tier(used: &TierUse) -> TableTier {
     }
 }
 
-/// The runs that measure the hosts of a row's case alone, the fastest of each. One whose figure is a lower bound makes their
-/// sum one, which tells neither whether the row has all of it nor where the sum meets anything: then none is used.
+/// The runs that measure the hosts of a row's case alone, the fastest of each. None is used if the figure of one is a lower bound: the sum
+/// is then a lower bound too, and shows neither whether the row reaches it nor where another line crosses it.
 fn alone<'a>(row: &RowRun, runs: &'a [RowRun]) -> Vec<(&'a str, &'a RowRun)> {
     let of_case: Vec<&RowRun> = runs.iter().filter(|run| run.measures_alone(row)).collect();
     if of_case.iter().any(|run| run.is_bound()) {
@@ -165,8 +165,8 @@ fn alone<'a>(row: &RowRun, runs: &'a [RowRun]) -> Vec<(&'a str, &'a RowRun)> {
     fastest.map(|run| (run.spec.alone.as_deref().unwrap_or_default(), run)).collect()
 }
 
-/// The rows that cannot be compared with what their hosts carry alone: there the generator was the limit, or throughput was
-/// still growing.
+/// The rows that cannot be compared with what their hosts carry alone: in a run of these the generator was the limit, or throughput still
+/// grew.
 fn uncompared(rows: &[RowRun], runs: &[RowRun]) -> Vec<String> {
     let is_one = |row: &&RowRun| runs.iter().any(|run| run.measures_alone(row) && run.is_bound());
     rows.iter().filter(is_one).map(|row| row.case().to_owned()).collect()

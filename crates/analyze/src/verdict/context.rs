@@ -1,4 +1,4 @@
-//! What was observed as the rules see it: at the load that is judged.
+//! The observations as rules read them: at the load that is judged.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::hosts::tracks::GENERATOR;
 use crate::hosts::usage::compute::{cpu_of, cpu_of_children, is_compiler};
 use crate::observations::Observations;
 
-/// What was observed, and the load that is judged.
+/// The observations, and the load that is judged.
 #[derive(Clone, Copy)]
 pub(crate) struct RuleContext<'a> {
     pub(crate) obs: &'a Observations<'a>,
@@ -27,7 +27,7 @@ impl<'a> RuleContext<'a> {
         self.obs.steps()
     }
 
-    /// What was counted in the load that is judged; `None` for a row of a table.
+    /// The step that is judged; `None` for a row of a table.
     pub(crate) fn step(&self) -> Option<&'a StepSummary> {
         self.steps().get(self.load)
     }
@@ -37,7 +37,7 @@ impl<'a> RuleContext<'a> {
         self.obs.rows.get(self.load).copied()
     }
 
-    /// Connections of the step, by which its load can be repeated.
+    /// Connections of the step, to repeat its load with.
     pub(crate) fn connections(&self) -> Option<u32> {
         self.step().map(|step| step.connections)
     }
@@ -57,12 +57,12 @@ impl<'a> RuleContext<'a> {
         self.throughput_estimate().value
     }
 
-    /// The same with its interval.
+    /// Requests per second, with the interval.
     pub(crate) fn throughput_estimate(&self) -> Estimate {
         self.obs.loads[self.load].throughput
     }
 
-    /// Where evidence of the load stands.
+    /// The position of the load, for evidence.
     pub(crate) fn at(&self) -> At {
         self.obs.loads[self.load].at.clone()
     }
@@ -93,15 +93,15 @@ impl<'a> RuleContext<'a> {
         ResourceUse { resource: resource.id(), share: self.utilisation(resource).unwrap_or_default() }
     }
 
-    /// How much of a resource was used, with what that is for each request. What one machine of a tier uses is no cost
-    /// of a request: it serves only a part of them.
+    /// How much of a resource was used, in all and per request. In a table there is no value per request: one machine of a tier
+    /// serves only a part of the requests.
     pub(crate) fn used(&self, resource: &Resource) -> Used {
         let per_sec = self.throughput();
         let spent = resource.used[self.load].filter(|_| per_sec > 0.0 && self.obs.rows.is_empty());
         Used { per_request: spent.map(|spent| spent / per_sec), ..self.used_by_law(resource) }
     }
 
-    /// The same, with what a request uses by the utilisation law.
+    /// As [`used`](Self::used), with the use per request by the utilisation law.
     pub(crate) fn used_by_law(&self, resource: &Resource) -> Used {
         let demand = resource.demand.filter(|_| self.obs.rows.is_empty());
         Used {
@@ -112,17 +112,17 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// The share of its capacity that was used, as it is shown.
+    /// The share of its capacity that was used, as reports show it.
     fn utilisation(&self, resource: &Resource) -> Option<f64> {
         resource.utilisation(self.load)
     }
 
-    /// The share that was used of what can be used, by which a resource is judged.
+    /// The share of the usable capacity that was used; rules judge a resource by it.
     pub(crate) fn share(&self, resource: &Resource) -> Option<f64> {
         Some(resource.used[self.load]? / self.obs.usable(resource)?)
     }
 
-    /// The resources of all hosts but the generator's, without threads that compile and those of processes that serve no requests.
+    /// The resources of all hosts but the generator's, without compiler threads and threads of processes that serve no requests.
     pub(crate) fn of_target(&self) -> impl Iterator<Item = &'a Resource> {
         let obs = self.obs;
         let is_thread = |resource: &Resource| resource.kind == ResourceKind::Thread;
@@ -131,7 +131,7 @@ impl<'a> RuleContext<'a> {
         resources.filter(move |one| !is_thread(one) || serves(one) && !is_compiler(one.name()))
     }
 
-    /// Those of one kind.
+    /// The resources of the target that are of one kind.
     pub(crate) fn of_kind(&self, kind: ResourceKind) -> impl Iterator<Item = &'a Resource> {
         self.of_target().filter(move |resource| resource.kind == kind)
     }
@@ -157,12 +157,12 @@ impl<'a> RuleContext<'a> {
         self.hosts().iter().any(|host| self.cpu_share(host).is_some())
     }
 
-    /// How fast a counter of a host itself grew, per second.
+    /// The growth of a counter of the host itself, per second.
     pub(crate) fn rate(&self, host: &str, metric: Metric) -> Option<f64> {
         self.obs.hosts.track(host, metric.source, Subject::Host)?.per_sec(metric, self.span())
     }
 
-    /// Cores used by all watched processes of one name on a host, or of all names.
+    /// Cores used by all watched processes of one name on a host, or of all names if `name` is `None`.
     pub(crate) fn cores_of_processes(&self, host: &str, name: Option<&str>, span: Span) -> Option<f64> {
         let ours = |subject: &Subject<'_>| name.is_none_or(|name| subject.name() == name);
         let tracks = self.obs.hosts.of(host, Source::Process).filter(|(subject, _)| ours(subject));

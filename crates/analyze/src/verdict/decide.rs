@@ -1,4 +1,4 @@
-//! From the candidates of all rules to one verdict.
+//! Makes one verdict of the candidates of all rules.
 //!
 //! Rules are asked in stages, and the first stage with an answer gives the verdict:
 //!
@@ -9,11 +9,11 @@
 //! | waiting | memory, disk, lock, thread, accepted connections, dependency, pool | third | – | – | – |
 //! | other rows | tiers alone, other figures, more load, held requests | – | – | – | second |
 //!
-//! Within the stage "used up" one candidate displaces another that shows the same thing less exactly ([`displaces`]); of
-//! the rest the best founded and then the fullest is the verdict, and those that limit at about the same throughput are
-//! alternatives. Where failures ended the load, what is observed to be used up comes before an accept queue: that is full for it.
-//! On a plateau, two things come before what is used up: anything, where that is used whatever the load
-//! ([`Basis::Polled`]), and observed refusals, where it is not known to be used by requests.
+//! Within the stage "used up" one candidate displaces another that shows the same thing less exactly ([`displaces`]). Of
+//! the rest, the best founded and then the fullest is the verdict; those that limit at about the same throughput are
+//! alternatives. Where failures ended the load, a resource observed to be used up comes before an accept queue, which is full
+//! because of it. On a plateau, two things come before a used-up resource: any other limit, if the resource is used at any load
+//! ([`Basis::Polled`]), and observed refusals, if it is not known to be used by requests.
 
 use super::bounds;
 use super::candidate::{Basis, Candidate, Explains, once_each};
@@ -33,12 +33,12 @@ use crate::hosts::demand::Law;
 use crate::hosts::resource::Resource;
 use crate::hosts::utilisation::{BUSY, FREE, FULL, TIE};
 
-/// How the load of a run or a row came to its deciding step.
+/// How the load of a run or a row reached its deciding step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoadOutcome {
     /// A ladder that reached its plateau.
     Plateau,
-    /// Failures ended it.
+    /// A ladder that failures ended.
     Failing,
     /// One level only, so that it is not known whether more load would give more.
     OneLevel,
@@ -46,7 +46,7 @@ pub(super) enum LoadOutcome {
     Row,
 }
 
-/// What was decided, with what could not be distinguished from it.
+/// The candidate that was decided on, and those that could not be distinguished from it.
 pub(super) struct Decided {
     pub(super) main: Candidate,
     pub(super) also: Vec<Candidate>,
@@ -57,7 +57,7 @@ pub(super) fn limit(ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Option<Verdi
     found(ctx, outcome).map(|found| by_one_load(found, outcome))
 }
 
-/// The same with the confidence that it would have if throughput were known to have stopped growing.
+/// As [`limit`], with the confidence that the verdict would have if throughput were known to have stopped growing.
 pub(super) fn found(ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Option<Verdict> {
     if !ctx.is_long_enough() {
         return None;
@@ -71,7 +71,7 @@ pub(super) fn found(ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Option<Verdi
     Some(found.verdict(ctx))
 }
 
-/// One load does not show whether more of it would give more.
+/// Lowers the confidence of a verdict from a single load, which does not show whether more load would give more.
 pub(super) fn by_one_load(mut verdict: Verdict, outcome: LoadOutcome) -> Verdict {
     if matches!(outcome, LoadOutcome::OneLevel | LoadOutcome::Row) {
         verdict.confidence = Confidence::Inferred;
@@ -82,8 +82,8 @@ pub(super) fn by_one_load(mut verdict: Verdict, outcome: LoadOutcome) -> Verdict
     verdict
 }
 
-/// What other rows of a table show of a row. Tiers that carry what they carry alone do so by a pool where another time tells
-/// its size.
+/// What other rows of a table show about a row. If tiers carry together what they carry alone, the reason is a pool where a row
+/// with another hold time shows its size.
 fn among_rows(ctx: &RuleContext<'_>) -> Option<Decided> {
     let row = ctx.row_of_table()?;
     let found = match Alone::new(row) {
@@ -113,7 +113,7 @@ fn among_rows(ctx: &RuleContext<'_>) -> Option<Decided> {
 fn on_plateau(ctx: &RuleContext<'_>) -> Option<Decided> {
     let Some(full) = used_up(ctx) else { return behind(ctx) };
     match full.main.basis {
-        // That it is full shows nothing: it is no more than an alternative to what else is found.
+        // Being full shows nothing here: it is only an alternative to what else is found.
         Basis::Polled => Some(match behind(ctx) {
             Some(found) => found.or_else_perhaps(full),
             None => full,
@@ -127,9 +127,9 @@ fn on_plateau(ctx: &RuleContext<'_>) -> Option<Decided> {
     }
 }
 
-/// What is found on a plateau where nothing is used up. Refusals that begin only beyond the plateau did not end growth: what is
-/// observed to be waited for comes before them. What is only inferred does not, for a limiter that delays before it refuses
-/// holds throughput level as well.
+/// Finds the limit on a plateau where nothing is used up. Refusals that begin only beyond the plateau did not end growth, so an
+/// observed wait comes before them. An inferred wait does not: a limiter that delays before it refuses also keeps
+/// throughput level.
 fn behind(ctx: &RuleContext<'_>) -> Option<Decided> {
     let Some(turned) = turned_away(ctx) else { return waiting(ctx) };
     let waited_for = || waiting(ctx).filter(|found| found.main.is_observed());
@@ -142,7 +142,7 @@ fn behind(ctx: &RuleContext<'_>) -> Option<Decided> {
     })
 }
 
-/// A server that has no CPU left accepts late: what is used up for certain comes before the accept queue that it fills.
+/// A server that has no CPU left accepts late: a resource observed to be used up comes before the accept queue that it fills.
 fn failing(ctx: &RuleContext<'_>) -> Option<Decided> {
     let Some(turned) = turned_away(ctx) else { return used_up(ctx) };
     let is_queue = matches!(turned.main.claim, Some(Claim::AcceptQueue { .. }));
@@ -159,12 +159,12 @@ impl Decided {
         Self { main, also }
     }
 
-    /// True for refusals with as much served before them: a pool is then their alternative.
+    /// True for refusals if as much was served before they began: a pool is then their alternative.
     fn is_refused_beyond_a_plateau(&self) -> bool {
         self.main.limit == Limit::Refused && self.also.iter().any(|one| one.limit == Limit::Pool)
     }
 
-    /// Another decision as an alternative to this one.
+    /// Adds another decision as alternatives to this one.
     fn or_else_perhaps(mut self, other: Self) -> Self {
         self.also.push(other.main);
         self.also.extend(other.also);
@@ -200,8 +200,8 @@ impl Decided {
     }
 }
 
-/// True for a candidate that explains another one of the same host: other processes the CPU that they use, paging all that its
-/// host does, and garbage collection what its own process does and a CPU that it has a third of.
+/// True if `better` explains another candidate of the same host. Other processes explain the CPU that they use. Paging explains all
+/// use of its host. Garbage collection explains the use of its own process, and that of a CPU of which it has a third.
 fn displaces(better: &Candidate, other: &Candidate) -> bool {
     let explains = match (better.explains, other.limit) {
         (Explains::Host, limit) => runs_code(limit) || limit == Limit::Lock,
@@ -217,14 +217,14 @@ fn displaces(better: &Candidate, other: &Candidate) -> bool {
     explains && better.host() == other.host()
 }
 
-/// Something is used up.
+/// Finds what is used up.
 fn used_up(ctx: &RuleContext<'_>) -> Option<Decided> {
     let mut all = other_processes::candidates(ctx);
     all.extend(cpu::candidates(ctx));
     all.extend(hot_threads(ctx));
     all.extend(quota::candidates(ctx));
     all.extend(figures::pools(ctx));
-    // Memory counts here only where it explains a use of the CPU; else it is an alternative, or asked of what waits.
+    // Memory counts here only if it explains a use of the CPU. Otherwise it is an alternative, or left to `waiting`.
     let mut memory = memory::candidates(ctx);
     memory.retain(|memory| all.iter().any(|busy| displaces(memory, busy)));
     all.extend(memory);
@@ -243,7 +243,7 @@ fn used_up(ctx: &RuleContext<'_>) -> Option<Decided> {
     Some(Decided { main, also })
 }
 
-/// What is not busy yet, and will be used up at the throughput of the verdict within what limits are distinguished by.
+/// Resources that are not busy yet but will be used up at about the throughput at which the verdict limits.
 fn ties(ctx: &RuleContext<'_>, main: &Candidate, also: &[Candidate]) -> Vec<Candidate> {
     let met_at_per_sec = main.met_at_per_sec(ctx);
     let is_named = |resource: &Resource| {
@@ -265,12 +265,12 @@ fn ties(ctx: &RuleContext<'_>, main: &Candidate, also: &[Candidate]) -> Vec<Cand
     once_each(near.into_iter().map(|resource| next_limit::nearly(ctx, resource)).collect())
 }
 
-/// The lowest throughput that a figure with an interval may stand for.
+/// The lowest throughput in the interval of an estimate.
 fn earliest(at: Estimate) -> f64 {
     at.interval.map_or(at.value, |(lower, _)| lower)
 }
 
-/// The threads at their end. A lock whose turns one of them takes stands in its place.
+/// The threads at their limit. If threads take turns at a lock, the lock replaces the thread.
 fn hot_threads(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let candidate = |hot: &threads::HotThread<'_>| {
         let thread = thread::candidate(ctx, hot);
@@ -282,8 +282,8 @@ fn hot_threads(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     threads::hot(ctx).iter().map(candidate).collect()
 }
 
-/// True for a candidate that limits at a throughput at most 5 % above that of the verdict, or is fuller. What is used whatever
-/// the load is no rival of what the load fills: its use says nothing of throughput.
+/// True for a candidate that limits at a throughput at most 5 % above that of the verdict, or is fuller. A resource that is used at
+/// any load is no rival of one that the load fills: its use says nothing about throughput.
 fn is_rival(ctx: &RuleContext<'_>, main: &Candidate, other: &Candidate) -> bool {
     let (a, b) = (main.met_at_per_sec(ctx), other.met_at_per_sec(ctx));
     let is_no_later = b - a <= TIE * a.max(b);
@@ -295,9 +295,9 @@ fn is_rival(ctx: &RuleContext<'_>, main: &Candidate, other: &Candidate) -> bool 
     }
 }
 
-/// A pool is a rival of what is nearly used up: it may stop growth just before that does. An observed one is one of what is
-/// quite used up as well, if requests wait on another host; on its own host they wait for what is used up. And as many workers
-/// as compute all the time are no pool next to their own threads.
+/// Adds the pool if it is a rival. It is a rival of a resource that is nearly used up, since it may stop growth just before that. An
+/// observed pool is also a rival of a resource that is fully used up, if requests wait on another host; on the same host they
+/// wait for that resource. Workers that compute all the time are no pool next to their own threads.
 fn with_pool(ctx: &RuleContext<'_>, mut full: Decided) -> Decided {
     let Some(at_once) = concurrency(ctx) else { return full };
     let computing = threads::computing(ctx, at_once);
@@ -316,12 +316,12 @@ fn with_pool(ctx: &RuleContext<'_>, mut full: Decided) -> Decided {
     full
 }
 
-/// True if it is not quite busy, and its own law has it serve more than it did: something else may have stopped growth.
+/// True if it is not quite busy and by its own law would serve more than it did: something else may have stopped growth.
 fn has_room(ctx: &RuleContext<'_>, full: &Candidate) -> bool {
     full.share() < BUSY && full.met_at_per_sec(ctx) > (1.0 + TIE) * ctx.throughput()
 }
 
-/// Threads that compute for all the time of their requests, or the lock that they take turns at.
+/// The candidate for threads that compute for all the time of their requests, or for the lock at which they take turns.
 fn computing_candidate(
     ctx: &RuleContext<'_>,
     computing: &threads::Computing<'_>,
@@ -334,8 +334,8 @@ fn computing_candidate(
     }
 }
 
-/// Connections or requests were turned away. What is deepest holds back what is before it: a queue in front of a full process
-/// is full for that reason.
+/// Finds what turned away connections or requests. The deepest place holds back those in front of it: a queue in front of a full
+/// process is full for that reason.
 fn turned_away(ctx: &RuleContext<'_>) -> Option<Decided> {
     let connections = || {
         let mut all = connections::candidates(ctx);
@@ -346,9 +346,9 @@ fn turned_away(ctx: &RuleContext<'_>) -> Option<Decided> {
     found.map(Decided::alone)
 }
 
-/// Nothing is busy, and requests wait all the same. In this order: what is observed to be waited for (memory, a disk), a core
-/// that threads share, threads that compute all the time, a lock by the requests that were read; then connections that were
-/// not accepted, what is passed on to and slower under load; and a pool where nothing else explains it.
+/// Finds what requests wait for where nothing is busy. In this order: an observed wait (memory, a disk), a core
+/// that threads share, threads that compute all the time, a lock at which requests that were read take turns; then connections that
+/// were not accepted, a dependency that is slower under load, and a pool where nothing else explains the wait.
 fn waiting(ctx: &RuleContext<'_>) -> Option<Decided> {
     if !ctx.is_cpu_known() {
         return None;
@@ -367,9 +367,9 @@ fn waiting(ctx: &RuleContext<'_>) -> Option<Decided> {
     Some(found)
 }
 
-/// What requests wait for, where it is observed.
+/// Finds what requests wait for, where that is observed.
 fn waited_for(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Decided> {
-    // Where throughput grew in proportion up to more than turns are taken by, one core in use is chance.
+    // Where throughput grew linearly beyond the load that turns allow, one core in use is chance.
     let may_be_one_core = !(at_once.straight == Some(true) && at_once.count.value > MAX_TURNS);
     let one_core = || first_of(lock::one_core(ctx)).filter(|_| may_be_one_core);
     let computing = || Some(computing_candidate(ctx, &threads::computing(ctx, at_once)?, at_once));
@@ -390,15 +390,14 @@ fn waited_for(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Opt
     Some(Decided { main, also })
 }
 
-/// What is left where nothing is observed to be waited for: a bound of connections, what processes share, a dependency, or a
-/// pool.
+/// Finds a limit where no wait is observed: a bound of connections, something that processes share, a dependency, or a pool.
 fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Decided {
     let pool = pool::candidate(ctx, queue, at_once);
     let bounded = connections::accepted(ctx, queue, at_once)
         .or_else(|| connections::allowed(ctx, queue, at_once))
         .or_else(|| lock::among_processes(ctx, queue, at_once).filter(|_| !pool.is_observed()));
     match bounded {
-        // Where it is not seen whether requests wait at the door, a pool behind that is as likely.
+        // If it was not observed whether requests wait at the door, a pool behind it is as likely.
         Some(bounded) if queue.at_the_door.is_none() => return Decided { main: pool, also: vec![bounded] },
         Some(bounded) => return Decided { main: bounded, also: vec![pool] },
         None => {}
@@ -423,7 +422,7 @@ fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> De
     }
 }
 
-/// Where throughput was the same from the lowest load on, no size of a pool is known, and a lock or a link looks like one.
+/// Adds a lock and a link to a pool of unknown size: where throughput was the same from the lowest load on, these look alike.
 fn with_what_looks_alike(ctx: &RuleContext<'_>, mut found: Decided) -> Decided {
     if found.main.limit != Limit::Pool || found.main.size.is_some() {
         return found;
@@ -437,8 +436,8 @@ fn with_what_looks_alike(ctx: &RuleContext<'_>, mut found: Decided) -> Decided {
     found
 }
 
-/// A pool of one and a lock look alike from outside; and where throughput bent before the plateau, requests may have met at
-/// something that they take turns at.
+/// True if the limit may be a lock: a pool of one looks like a lock from outside, and where throughput bent before the plateau,
+/// requests may have met at something at which they take turns.
 fn may_take_turns(at_once: Concurrency) -> bool {
     at_once.count.value < MAX_TURNS || at_once.straight == Some(false)
 }
@@ -447,19 +446,19 @@ fn first_of(candidates: Vec<Candidate>) -> Option<Candidate> {
     once_each(candidates).into_iter().next()
 }
 
-/// True if something that the load spends is busy.
+/// True if a resource that the load spends is busy.
 pub(super) fn is_something_busy(ctx: &RuleContext<'_>) -> bool {
     used_up(ctx).is_some()
 }
 
-/// Nothing is left of what limits, whatever a growing load still gained: no more than limits are distinguished by, or but the
-/// last slice of a quota that was out in most periods.
+/// The verdict if nothing is left of the limiting resource, whatever a growing load still gained: no more is left than limits are
+/// distinguished by, or only the last slice of a quota that was used up in most periods.
 pub(super) fn nothing_left(ctx: &RuleContext<'_>) -> Option<Verdict> {
     let full = used_up(ctx);
     if full.as_ref().is_some_and(|full| !is_empty(ctx, &full.main)) {
         return None;
     }
-    // Two that are both used up are sure to be the limit, though not which of them.
+    // If two resources are both used up, one of them is certainly the limit, though it is not known which.
     let sure = full.filter(|full| full.main.is_observed()).map(|full| full.main.limit);
     let is_sure = |found: &Verdict| found.confidence == Confidence::Measured || sure == Some(found.limit);
     limit(ctx, LoadOutcome::Plateau).filter(|found| found.limit.is_whatever_the_pace() && is_sure(found))

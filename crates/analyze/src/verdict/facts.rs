@@ -1,5 +1,5 @@
-//! What several rules rest on, computed once for each question: whose a use is, who waits where, how many requests are
-//! served at once. Facts judge nothing.
+//! Facts that several rules use, each computed in one place: who uses a resource, which requests wait where, how many requests
+//! are served at once. Facts judge nothing.
 
 pub(super) mod attribution;
 pub(super) mod concurrency;

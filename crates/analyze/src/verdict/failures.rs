@@ -8,28 +8,28 @@ use crate::load::requests::wants_status;
 use crate::observations::Case;
 use crate::remedy::failure_advice;
 
-/// The first of those that came most often, so that the same counts always name the same.
+/// The entry with the highest count, the first of several, so that equal counts always give the same entry.
 fn most<T>(counts: impl Iterator<Item = (T, u64)>) -> Option<(T, u64)> {
     counts.reduce(|most, next| if next.1 > most.1 { next } else { most })
 }
 
-/// The kind of failure that came most often in a step.
+/// The most frequent kind of failure in a step.
 fn main_failure(step: &StepSummary) -> Option<(FailureKind, u64)> {
     most(step.counts.failed.iter())
 }
 
-/// The unsuccessful status that came most often in a step.
+/// The most frequent unsuccessful status in a step.
 fn main_status(plan: &Plan, step: &StepSummary) -> Option<(u16, u64)> {
     most(step.counts.status.iter().filter(|(status, _)| !wants_status(plan, *status)))
 }
 
-/// The check that failed most often in a step.
+/// The check that failed most often in a step, by its name.
 fn main_check<'p>(plan: &'p Plan, step: &StepSummary) -> Option<(&'p str, u64)> {
     let (check, count) = most(step.counts.checks.iter())?;
     Some((plan.checks.get(usize::from(check)).map_or("?", String::as_str), count))
 }
 
-/// Rows and advice on what failed in a step.
+/// Evidence and advice about what failed in a step.
 pub(super) fn failures(case: &Case<'_>, step: &StepSummary) -> (Vec<Evidence>, Vec<Advice>) {
     let mut rows = Vec::new();
     let mut advice = Vec::new();
@@ -60,8 +60,8 @@ pub(super) fn all_failed(case: &Case<'_>, last: &StepSummary) -> Verdict {
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
 
-/// The target went away under load. Whatever the generator's health was, that ended the run, and why it did
-/// only the target's own log can tell.
+/// The target was lost under load. That ended the run, whatever the generator's health was; only the target's own log can
+/// say why.
 pub(super) fn lost(case: &Case<'_>, step: &StepSummary) -> Verdict {
     let (evidence, mut advice) = failures(case, step);
     advice.insert(0, Advice::TargetLost(step.lost_at_sec.unwrap_or_default()));
@@ -82,7 +82,7 @@ pub(super) fn all_late(case: &Case<'_>, last: &StepSummary) -> Verdict {
     Verdict { evidence, advice: vec![advice], ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
 
-/// Failures ended the growth before throughput did.
+/// Failures ended the load before throughput stopped growing.
 pub(super) fn failing(case: &Case<'_>, step: &StepSummary) -> Verdict {
     let (mut evidence, advice) = failures(case, step);
     evidence.push(case.generator_row(step));

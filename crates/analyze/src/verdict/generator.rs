@@ -16,21 +16,21 @@ use crate::hosts::tracks::GENERATOR;
 use crate::hosts::utilisation::{BUSY, TIE};
 use crate::observations::Case;
 
-/// True for what a target can cause as well: segments are lost on its link too, and a client waits where a server lets go
-/// of connections. Where a host is at its end, that comes first.
+/// True for a reason that a target can cause as well: segments are also lost on its link, and a client waits where a server closes
+/// connections. A used-up resource of a host comes before it.
 pub(crate) fn may_be_the_targets(reason: &GeneratorReason) -> bool {
     matches!(reason, GeneratorReason::Retransmits { .. } | GeneratorReason::LittlesLaw { .. })
 }
 
-/// True if the generator's one fault is that segments are lost, as they are on a full link: that it is full explains them,
-/// even where the load does not show that it follows the requests.
+/// True if the generator's only fault is lost segments and the limit is a full link. The full link explains them, even where the load
+/// does not show that the link's use follows the requests.
 pub(super) fn are_lost_on(reasons: &[GeneratorReason], limit: Limit) -> bool {
     let lost = |reason: &GeneratorReason| matches!(reason, GeneratorReason::Retransmits { .. });
     matches!(limit, Limit::Bandwidth | Limit::Packets) && reasons.iter().all(lost)
 }
 
-/// True for what delays requests without bounding how many are made: a worker that waits for its CPU, or sends late.
-/// Something of the target's that is used up all the same bounds the throughput, and to within what is left of it.
+/// True for a reason that delays requests without bounding their number: a worker that waits for its CPU, or sends late.
+/// A used-up resource of the target still bounds throughput then, to within what is left of it.
 pub(super) fn only_delays(reason: &GeneratorReason) -> bool {
     let delays = matches!(
         reason,
@@ -41,13 +41,13 @@ pub(super) fn only_delays(reason: &GeneratorReason) -> bool {
     delays || may_be_the_targets(reason)
 }
 
-/// What of the generator's host was used up: a link, or the processors of its own control group. Its workers and its
-/// machine judge themselves.
+/// Finds what was used up on the generator's host: a link, or the processors of its own control group. Other checks judge its
+/// workers and its machine.
 ///
-/// Of a fleet, other machines make the load: this one only conducts it.
+/// In a fleet, other machines make the load: this one only conducts it.
 ///
-/// A link of the target's that is as full at the same throughput stops it as well, and is an alternative; processors of the
-/// target's that are as full may be those of the same group, where the generator only waits for its share of them, and come
+/// A link of the target that is as full at the same throughput stops it as well, and is an alternative. Processors of the
+/// target that are as full may belong to the same group, where the generator only waits for its share of them: they come
 /// first.
 pub(super) fn host_limited(ctx: &RuleContext<'_>) -> Option<Verdict> {
     if !ctx.is_long_enough() || ctx.step().is_some_and(|step| !step.is_made_here()) {
@@ -69,7 +69,7 @@ pub(super) fn host_limited(ctx: &RuleContext<'_>) -> Option<Verdict> {
     Some(full_host(ctx, (resource, share), &rivals))
 }
 
-/// What of the generator's machine a row of a table shows to be used up.
+/// Finds what a row of a table shows to be used up on the generator's machine.
 pub(super) fn row_limited(ctx: &RuleContext<'_>) -> Option<Verdict> {
     let mut ours = ctx.obs.resources.iter().filter(|resource| resource.host == GENERATOR);
     let (resource, share) = ours.find_map(|resource| Some((resource, full(ctx, resource)?)))?;
@@ -91,15 +91,15 @@ fn full_host(ctx: &RuleContext<'_>, (resource, share): (&Resource, f64), rivals:
     }
 }
 
-/// The share of a resource that was used, if that is nearly all and by the requests.
+/// The share of a resource that was used; `None` unless requests used nearly all of it.
 fn full(ctx: &RuleContext<'_>, resource: &Resource) -> Option<f64> {
     let by_requests = resource.demand.is_some_and(|demand| demand.law != Law::Broken);
     let by_requests = by_requests && resource.kind != ResourceKind::Core;
     ctx.share(resource).filter(|share| by_requests && *share >= BUSY)
 }
 
-/// What the generator's own clocks and counters show is measured; what follows from a law, or what a target or the network
-/// between causes as well, is inferred.
+/// The verdict for a generator that limits. What its own clocks and counters show is measured; what follows from a law, or what a
+/// target or the network can cause as well, is inferred.
 pub(super) fn generator_limited(case: &Case<'_>) -> Verdict {
     let reasons = &case.generator.reasons;
     let is_own = |reason: &GeneratorReason| !may_be_the_targets(reason);

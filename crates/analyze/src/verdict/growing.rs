@@ -1,7 +1,7 @@
-//! A target that was not seen to stop growing.
+//! Verdicts on a target whose throughput was not observed to stop growing.
 //!
-//! What is used up stops it already, whatever the last step gained. Else, where throughput hardly followed the load, what
-//! holds it is looked for as on a plateau. Else nothing limits yet, and what is busy or comes next is named.
+//! A used-up resource stops it already, whatever the last step gained. Otherwise, if throughput hardly followed the load, the
+//! limit is looked for as on a plateau. Otherwise nothing limits yet, and the verdict names what is busy or comes next.
 
 use super::bounds;
 use super::context::RuleContext;
@@ -13,11 +13,11 @@ use crate::hosts::utilisation::{BUSY, TIE};
 use crate::load::knee::usable;
 use crate::observations::Case;
 
-/// The most load over the least, from which on throughput that hardly differs does not follow it: three doublings, each of which
-/// would have to gain 5 % to go on growing.
+/// From this ratio of the highest load to the lowest on, throughput that hardly differs does not follow the load: three doublings, each
+/// of which would have to gain 5 % to go on growing.
 const LEVEL_LOADS: u32 = 8;
 
-/// What the load alone shows of it.
+/// The verdict by the load alone.
 pub(super) fn still_growing(case: &Case<'_>, knee: Option<&Knee>, last: &StepSummary) -> Verdict {
     let mut evidence: Vec<_> = gain_row(case).into_iter().collect();
     evidence.push(case.generator_row(last));
@@ -30,14 +30,14 @@ pub(super) fn still_growing(case: &Case<'_>, knee: Option<&Knee>, last: &StepSum
     Verdict { evidence, advice, ..case.verdict(Limit::None, confidence) }
 }
 
-/// What the hosts show of it. `base` is what the load alone shows.
+/// The verdict by the hosts; `base` is the verdict by the load alone.
 pub(super) fn with_hosts(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
     if let Some(found) = decide::nothing_left(ctx).or_else(|| level(ctx)) {
         return found;
     }
     let grows = base.limit == Limit::None;
     let next_limit = if grows { next::next(ctx, &[]) } else { None };
-    // What is busy leaves little to grow by: the last gain may be one of a step that was disturbed less.
+    // A busy resource leaves little room for growth: the last gain may only mean that the step was disturbed less.
     let also = if grows { next::busy(ctx) } else { Vec::new() };
     let confidence = match base.confidence {
         Confidence::Measured if !also.is_empty() => Confidence::Inferred,
@@ -46,8 +46,8 @@ pub(super) fn with_hosts(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
     Verdict { next_limit, also, confidence, excluded: ctx.excluded(&[]), ..base }
 }
 
-/// Throughput that did not follow the load, though the last step was a little higher. Nothing is certain, for there was no
-/// plateau.
+/// The verdict if throughput did not follow the load, though the last step was a little higher. It is only inferred, because there
+/// was no plateau.
 fn level(ctx: &RuleContext<'_>) -> Option<Verdict> {
     let steps = usable(ctx.steps());
     let is_level = hardly_differs(&steps, ctx.throughput())
@@ -58,14 +58,14 @@ fn level(ctx: &RuleContext<'_>) -> Option<Verdict> {
     Some(Verdict { confidence: Confidence::Inferred, ..found })
 }
 
-/// A pool as large as what is under way: X·S₀ is the load, where S₀ is of the step itself.
+/// True for a pool as large as the load: if S₀ is of the step itself, X·S₀ is the number of requests under way.
 fn is_the_load(ctx: &RuleContext<'_>, found: &Verdict) -> bool {
     let under_way = ctx.step().map(StepSummary::under_way);
     let is_load = |at_once: f64| under_way.is_some_and(|under_way| at_once >= (1.0 - TIE) * under_way);
     matches!(&found.claim, Some(Claim::Pool { law, .. }) if is_load(law.at_once))
 }
 
-/// True if the last step gained no more than is left of something that is busy.
+/// True if the last step gained no more than a busy resource has left.
 fn gained_little(steps: &[&StepSummary]) -> bool {
     let [before @ .., last] = steps else { return false };
     let best = before.iter().map(|step| step.throughput.value).fold(0.0, f64::max);

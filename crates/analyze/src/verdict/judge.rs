@@ -16,8 +16,8 @@ use crate::hosts::tracks::GENERATOR;
 use crate::load::knee::{counts_for_capacity, whole};
 use crate::observations::{Case, Observations};
 
-/// The verdict on a run. In this order: nothing answered, the target lost, answers too late, unless the generator made less
-/// load than it should; the generator's own limit; what the load and the hosts show.
+/// Judges a run, in this order: nothing answered; the target lost; answers too late, unless the generator made less load than it
+/// should; the generator's own limit; what the load and the hosts show.
 pub(crate) fn of_run(case: &Case<'_>, obs: &Observations<'_>) -> Verdict {
     let Some(highest) = case.highest() else { return nothing_ran(case) };
     let last = &case.steps[highest];
@@ -49,7 +49,7 @@ fn of_target(case: &Case<'_>, last: &StepSummary, deciding: &RuleContext<'_>) ->
     }
 }
 
-/// What the load alone shows, and how it came to its end; `None` where throughput still grew.
+/// The verdict by the load alone, and how the load ended; `None` where throughput still grew.
 fn by_load(case: &Case<'_>, last: &StepSummary) -> (Verdict, Option<LoadOutcome>) {
     match (&case.plan.load, case.knee) {
         (Load::Single { .. }, _) if last.rate_per_sec.is_some() => {
@@ -62,7 +62,7 @@ fn by_load(case: &Case<'_>, last: &StepSummary) -> (Verdict, Option<LoadOutcome>
         (Load::Ladder { .. }, _) if whole(last) && !counts_for_capacity(last) => {
             (failing(case, last), Some(LoadOutcome::Failing))
         }
-        // From one step nothing is known of growth.
+        // One step shows nothing about growth.
         (Load::Ladder { .. }, None) if case.steps.len() == 1 => {
             (one_level(case, last), Some(LoadOutcome::OneLevel))
         }
@@ -78,8 +78,8 @@ fn judged_at<'s>(case: &Case<'_>, outcome: LoadOutcome, deciding: &RuleContext<'
     }
 }
 
-/// The generator's own limit, which comes before all others: what it reports of itself, and what was observed of its host.
-/// A reason that a target can give it too, or that only delays, stands back where a host of the target's is at its end.
+/// The generator's own limit, which comes before all others: by its own reports, and by the samples of its host. A reason that a
+/// target can cause as well, or that only delays, gives way to a used-up resource of the target's hosts.
 fn own_limit(case: &Case<'_>, last: &StepSummary, ctx: &RuleContext<'_>) -> Option<Verdict> {
     let reasons = &case.generator.reasons;
     if reasons.is_empty() {
@@ -87,7 +87,7 @@ fn own_limit(case: &Case<'_>, last: &StepSummary, ctx: &RuleContext<'_>) -> Opti
     }
     let is_shared = reasons.iter().all(generator::may_be_the_targets);
     let only_delays = reasons.iter().all(generator::only_delays);
-    // What others take of the CPU of its own machine is what keeps the generator waiting.
+    // Others that take the CPU of the generator's own machine keep the generator waiting.
     let here = |host: &str| ctx.obs.hosts.are_one_machine(host, GENERATOR);
     let is_taken_here = |found: &Verdict| found.place.is_other() && here(found.host());
     let counts = |found: &Verdict| {
@@ -99,7 +99,7 @@ fn own_limit(case: &Case<'_>, last: &StepSummary, ctx: &RuleContext<'_>) -> Opti
     Some(found.unwrap_or_else(|| generator_limited(case)))
 }
 
-/// What hosts show next to a generator that only delays, by how the load ended, as they would next to one that does not.
+/// What the hosts show if the generator only delays: the same as if it did not.
 fn next_to_delays(
     case: &Case<'_>,
     last: &StepSummary,
@@ -117,7 +117,7 @@ fn next_to_delays(
     }
 }
 
-/// A window too short to show anything of hosts: what they seem to show may be one tick of their clocks.
+/// The window is too short for samples of hosts: what they seem to show may be one tick of their clocks.
 fn too_short(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
     if ctx.hosts().is_empty() && base.limit == Limit::Unknown {
         return base;
@@ -132,7 +132,7 @@ fn too_short(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
     }
 }
 
-/// What the hosts show of a target that was pushed to its limit, followed by what the load shows.
+/// The verdict by the hosts on a target that was pushed to its limit, followed by the evidence of the load.
 fn with_hosts(base: Verdict, ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Verdict {
     if !ctx.is_long_enough() {
         return too_short(base, ctx);
@@ -143,7 +143,7 @@ fn with_hosts(base: Verdict, ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Ver
     let Some(mut found) = decide::limit(ctx, outcome) else {
         return Verdict { excluded: ctx.excluded(&[]), ..base };
     };
-    // The verdict has a row on the generator of its own.
+    // The verdict has its own row about the generator.
     let of_load = base.evidence.into_iter().filter(|row| row.observed != Observation::BusiestWorker);
     found.evidence.extend(of_load);
     found

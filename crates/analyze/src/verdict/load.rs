@@ -14,19 +14,18 @@ use crate::observations::Case;
 use crate::table::load_effect;
 use plimsoll_stats::ratio;
 
-/// An open loop is not kept up with if it is answered at less than this ratio of what fell due and could be answered while it was
-/// measured.
+/// An open loop falls behind if it answers less than this ratio of what fell due and could be answered while it was measured.
 const ACHIEVED_RATIO: f64 = 0.99;
 
-/// In one window of a changing rate less than this ratio of what falls due is short of it. At a rising rate answers are
+/// A window of a changing rate is short if it answers less than this ratio of what falls due. At a rising rate answers are
 /// always a little behind.
 const WINDOW_RATIO: f64 = 0.95;
 
-/// Beyond the shortest time of a request, no more than this part of a time counts as spent on the way. Of a target that serves a
-/// part c of the rate the mean grows with the time, to (1/c − 1)/2 of it: for c ≤ 1/2 that would explain all that is missing.
+/// Beyond the shortest time of a request, at most this share of a window counts as spent on the way. If a target serves a
+/// part c of the rate, the mean grows with the time, to (1/c − 1)/2 of it: for c ≤ 1/2 that would explain all that is missing.
 const MAX_ON_THE_WAY: f64 = 0.4;
 
-/// The least that counts as growth from step to step.
+/// The smallest gain from step to step that counts as growth.
 const MIN_GAIN: f64 = 0.05;
 
 /// The run ended before its first step.
@@ -34,9 +33,9 @@ pub(super) fn nothing_ran(case: &Case<'_>) -> Verdict {
     Verdict { advice: vec![Advice::NothingRan], ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
 
-/// The first window of a changing rate in which clearly less was answered than fell due, if it was so in every later one
-/// of at least that rate too, and in one of them less than could be: where a rate begins, answers are behind only until the first
-/// of them are in.
+/// The first window of a changing rate in which clearly less was answered than fell due, if that also holds for every later window
+/// of at least that rate, and one of these answered less than it could: where a rate begins, answers are behind only until the
+/// first of them arrive.
 fn first_short(step: &StepSummary) -> Option<&RampWindow> {
     let is_short = |window: &RampWindow| window.throughput_per_sec < WINDOW_RATIO * window.due_per_sec;
     let is_behind = |window: &RampWindow| {
@@ -53,15 +52,15 @@ fn first_short(step: &StepSummary) -> Option<&RampWindow> {
     )
 }
 
-/// Requests that fell due a second while the load was on, at most as many as were planned: after a generator was lost, others
+/// Requests per second that fell due while the load was on, at most the planned rate: after a generator was lost, others
 /// fell due that are not measured.
 fn due_per_sec(step: &StepSummary, offered_per_sec: f64) -> f64 {
     (step.counts.intended as f64 / step.measured_sec.max(f64::MIN_POSITIVE)).min(offered_per_sec)
 }
 
-/// The part of what falls due in a time that can be answered in it, where the load began with second 0. In place of what is on the
-/// way at its end come answers to what fell due before it, except within a latency L of the load's begin: E(L − began)⁺ is missing,
-/// at most as much as Scarf 1958 bounds it by the mean and the deviation.
+/// The share of what falls due in a window that can be answered in it; the load began at second 0. Answers to what fell due before
+/// the window replace those that are on the way at its end, except within a latency L of the load's begin: E(L − began)⁺ is
+/// missing, which Scarf 1958 bounds by the mean and the deviation.
 fn answerable(latency: &TimeSummary, began_sec: f64, end_sec: f64) -> f64 {
     let (mean, deviation, shortest) = (latency.mean_ns / 1e9, latency.stdev_ns / 1e9, latency.min_ns / 1e9);
     let length_sec = (end_sec - began_sec).max(f64::MIN_POSITIVE);
@@ -72,7 +71,7 @@ fn answerable(latency: &TimeSummary, began_sec: f64, end_sec: f64) -> f64 {
     (1.0 - missing / length_sec).max(0.0)
 }
 
-/// An open loop shows whether one rate is kept up with, and no more.
+/// An open loop shows whether the target keeps up with one rate, and no more.
 pub(super) fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
     if !counts_for_capacity(step) {
         return failing(case, step);
@@ -125,21 +124,20 @@ fn last_gain(steps: &[StepSummary]) -> Option<(f64, &StepSummary)> {
     Some((last.throughput.value / best.throughput.value - 1.0, last))
 }
 
-/// Whether the last step is known to have gained anything: its scatter and that of the best before may be larger than what
-/// they differ by.
+/// False if the gain of the last step over the best lower one may be scatter.
 pub(super) fn grew(steps: &[StepSummary]) -> bool {
     let ratio = last_two(steps).and_then(|(last, best)| ratio(last.throughput, best.throughput));
     ratio.and_then(|ratio| ratio.interval).is_none_or(|(low, _)| low > 1.0)
 }
 
-/// The gain of the last step, where there are two.
+/// The gain of the last step, as evidence; `None` with fewer than two usable steps.
 pub(super) fn gain_row(case: &Case<'_>) -> Option<Evidence> {
     let (gain, step) = last_gain(case.steps)?;
     Some(Evidence::new(Observation::LastGain, gain, Some(MIN_GAIN), step.at()))
 }
 
-/// The target is at its limit and the generator is not: the target, or something behind it or between,
-/// is the limit. Which, only the hosts show.
+/// The verdict on a plateau: the target is at its limit and the generator is not, so that the target, or something behind or
+/// in front of it, is the limit. Only the hosts show which.
 pub(super) fn plateau(case: &Case<'_>, knee: &Knee) -> Verdict {
     let plateau_at = At::Connections(knee.plateau_connections);
     let mut evidence = vec![Evidence::new(Observation::Plateau, knee.plateau.value, None, plateau_at)];
@@ -163,12 +161,12 @@ pub(super) fn plateau(case: &Case<'_>, knee: &Knee) -> Verdict {
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
 }
 
-/// A row of a table in which nothing was found.
+/// The verdict on a row of a table in which nothing was found.
 pub(super) fn unexplained(ctx: &RuleContext<'_>) -> Verdict {
     let shares = ctx.spent_by_share();
     let load = ctx.row_of_table().map_or(LoadEffect::Untried, |row| load_effect(ctx.obs.rows, row));
     let fullest = shares.first().map(|(fullest, _)| ctx.use_of(fullest));
-    // One tier alone is where it is, or what requests pass on the way to it.
+    // With a single tier, the limit is that tier, or something on the way to it.
     let (advice, confidence, place) = match (&fullest, &ctx.hosts()[..]) {
         (None, _) => (Advice::AddFigures, Confidence::Unknown, Place::Nowhere),
         (Some(_), [only]) => (Advice::LookInto, Confidence::Inferred, Place::host(*only)),

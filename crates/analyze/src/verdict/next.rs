@@ -1,4 +1,4 @@
-//! What will limit next, and what is busy already.
+//! What limits next, and what is busy already.
 
 use super::candidate::{Basis, Candidate, once_each};
 use super::context::RuleContext;
@@ -9,10 +9,10 @@ use crate::hosts::resource::Resource;
 use crate::hosts::utilisation::{BUSY, TIE};
 use crate::load::knee::counts_for_capacity;
 
-/// No limit is predicted beyond so many times the throughput that was measured.
+/// No limit is predicted beyond this multiple of the measured throughput.
 const MAX_EXTRAPOLATION: f64 = 2.0;
 
-/// Something that is neither busy nor free.
+/// A candidate that rests on the use of a resource alone.
 pub(super) fn nearly(ctx: &RuleContext<'_>, resource: &Resource) -> Candidate {
     let share = ctx.share(resource).unwrap_or_default();
     Candidate {
@@ -24,14 +24,14 @@ pub(super) fn nearly(ctx: &RuleContext<'_>, resource: &Resource) -> Candidate {
     }
 }
 
-/// What of the target's is busy at the deciding step, each limit of a host once.
+/// The busy resources of the target at the deciding step, one for each limit of a host.
 pub(super) fn busy(ctx: &RuleContext<'_>) -> Vec<Suspect> {
     let busy = ctx.spent_by_share().into_iter().filter(|(_, share)| *share >= BUSY);
     let candidates = once_each(busy.map(|(resource, _)| nearly(ctx, resource)).collect());
     candidates.iter().map(|candidate| candidate.suspect(ctx)).collect()
 }
 
-/// The resource that is used up next, when those that are named limit no more; in a table also one that other rows predict.
+/// The resource that is used up next once the named limits are gone; in a table also one that other rows predict.
 pub(super) fn next(ctx: &RuleContext<'_>, named: &[Named<'_>]) -> Option<NextLimit> {
     let most = MAX_EXTRAPOLATION * (1.0 + TIE) * served(ctx);
     let is_known = |resource: &&Resource| ctx.row_of_table().is_some() || ctx.share(resource).is_some();
@@ -44,7 +44,7 @@ pub(super) fn next(ctx: &RuleContext<'_>, named: &[Named<'_>]) -> Option<NextLim
     Some(NextLimit { limit, place: resource.place(), resource: resource.id(), at_per_sec })
 }
 
-/// Requests per second that were served. Refusals are no throughput of which there could be more.
+/// Requests per second that were served. Refusals do not count: they are no throughput that could grow.
 fn served(ctx: &RuleContext<'_>) -> f64 {
     let refusing = ctx.step().filter(|step| !counts_for_capacity(step));
     refusing.map_or(ctx.throughput(), served_per_sec)

@@ -1,7 +1,7 @@
-//! One rule a file: what must be observed to suspect one kind of limit.
+//! One rule per file: what must be observed to suspect one kind of limit.
 //!
-//! A rule reads facts and returns candidates. No rule knows another: which of several candidates is the verdict, and which
-//! of them displaces which, is decided in `decide`.
+//! A rule reads facts and returns candidates. Rules do not know each other: `decide` chooses the verdict among the candidates,
+//! and decides which of them displaces another.
 
 pub(super) mod closed;
 pub(super) mod connections;

@@ -23,7 +23,7 @@ pub(crate) struct ComposeArgs {
 }
 
 impl ComposeArgs {
-    /// The agents to start from this image; `None` unless some are to start.
+    /// Returns the agents to start from this image; `None` without --compose.
     ///
     /// # Errors
     /// When several are to calibrate on one machine at the same time.

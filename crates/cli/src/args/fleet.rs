@@ -40,7 +40,7 @@ pub(crate) struct FleetArgs {
     on_loss: Option<Loss>,
 }
 
-/// Which fleet at a broker, and how to get in.
+/// Which fleet at a broker, and the credentials for it.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct FleetAt {
     /// The credentials file for the broker, as `plimsoll fleet keys` makes it
@@ -67,7 +67,7 @@ pub(crate) struct FleetAt {
 }
 
 impl FleetAt {
-    /// The broker at an address.
+    /// Returns the broker at an address.
     ///
     /// # Errors
     /// When the record of the fleet in this folder cannot be read.
@@ -83,7 +83,7 @@ impl FleetAt {
         })
     }
 
-    /// True if a file of credentials was named.
+    /// Returns true if a file of credentials was named.
     pub(crate) fn has_credentials(&self) -> bool {
         self.fleet_credentials.is_some()
     }
@@ -92,7 +92,7 @@ impl FleetAt {
         self.fleet_name.as_deref().unwrap_or(FLEET)
     }
 
-    /// The same, and what is not said as it is said there.
+    /// Returns these flags, with the values of the plan file for those that were not given.
     pub(crate) fn over(&self, spec: &FleetSpec) -> Result<Self, UsageError> {
         let own = self.fleet_cert.clone().zip(self.fleet_cert_key.clone());
         let (fleet_cert, fleet_cert_key) = own.or(spec.cert.clone()).unzip();
@@ -107,12 +107,12 @@ impl FleetAt {
         })
     }
 
-    /// Fails if one of these flags was given, for there is no fleet.
+    /// Fails if one of these flags was given, as there is no fleet.
     pub(crate) fn refuse_without_fleet(&self) -> Result<(), UsageError> {
         self.refuse(NEEDS_FLEET)
     }
 
-    /// Fails if one of these flags was given, for the broker is started with the agents.
+    /// Fails if one of these flags was given, as the broker is started with the agents.
     pub(crate) fn refuse_with_own_broker(&self) -> Result<(), UsageError> {
         self.refuse("is for a broker that is there already; --local and --compose start one of their own")
     }
@@ -138,7 +138,7 @@ fn refuse_any(flags: &[(&str, bool)], why: &str) -> Result<(), UsageError> {
     }
 }
 
-/// The file that was named, or else that of the fleet on this machine, if it is at this broker.
+/// Returns the file that was named, or else that of the fleet on this machine, if it uses this broker.
 fn given_or_local(
     given: &Option<PathBuf>,
     address: &BrokerAddress,
@@ -150,24 +150,24 @@ fn given_or_local(
     Ok(local_at(address)?.map(|fleet| own(&fleet.keys())))
 }
 
-/// The fleet on this machine, if it is at this broker.
+/// Returns the fleet on this machine, if it uses this broker.
 pub(super) fn local_at(address: &BrokerAddress) -> Result<Option<LocalFleet>, FleetError> {
     LocalFleet::at(Path::new(FLEET_FOLDER), address)
 }
 
-/// The usual fleet of a broker.
+/// The default name of a fleet.
 pub(crate) const FLEET: &str = "default";
-/// Where a fleet on this machine keeps its record, its keys and its logs.
+/// The folder in which a fleet on this machine keeps its record, its keys and its logs.
 pub(crate) const FLEET_FOLDER: &str = "plimsoll-fleet";
 
-/// What becomes of a run that loses an agent.
+/// What happens to a run that loses an agent.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Loss {
     /// The run ends, and keeps what was measured
     Stop,
     /// Later steps go on without its share: the target gets that much less
     Continue,
-    /// Later steps are dealt out to the other agents
+    /// The other agents take over its share of later steps
     Redistribute,
 }
 
@@ -182,7 +182,7 @@ impl From<Loss> for OnLoss {
 }
 
 impl FleetArgs {
-    /// The fleet of the flags, and for what they leave open that of a plan file; `None` if this process makes the load.
+    /// Returns the fleet of the flags, completed by that of a plan file; `None` if this process makes the load.
     ///
     /// # Errors
     /// When a flag lacks its fleet, or a value of the file is wrong.
@@ -221,13 +221,13 @@ pub(crate) struct FleetSetting {
     address: BrokerAddress,
     at: FleetAt,
     agents: Option<u32>,
-    /// The key that was named.
+    /// The key file that was named.
     key: Option<PathBuf>,
     pub(crate) on_loss: OnLoss,
 }
 
 impl FleetSetting {
-    /// Its agents, which make this load.
+    /// Gathers the agents that make this load.
     pub(crate) fn gather(
         &self,
         (plan, csv, lasts): (&Plan, Option<&[u8]>, Option<Duration>),
@@ -245,13 +245,13 @@ impl FleetSetting {
         })
     }
 
-    /// What takes a run of these agents up again if this process dies.
+    /// Returns the record, as JSON, with which a run of these agents can be resumed if this process dies.
     pub(crate) fn session(&self, fleet: &Fleet) -> Result<String, FleetError> {
         let (broker, key) = (self.at.broker(&self.address)?, self.key()?);
         fleet.session(&broker, key.as_deref(), self.on_loss)?.to_json()
     }
 
-    /// The key that was named, or that of the fleet on this machine.
+    /// Returns the key that was named, or that of the fleet on this machine.
     fn key(&self) -> Result<Option<PathBuf>, FleetError> {
         given_or_local(&self.key, &self.address, KeyFolder::conductor_key)
     }

@@ -1,4 +1,4 @@
-//! The options of ab and hey that people have in their fingers, and what becomes of each here.
+//! The options of ab and hey that users know, and how each is handled here.
 
 mod conflict;
 mod flags;

@@ -8,15 +8,15 @@ use plimsoll_record::{Tag, Tags};
 use crate::exit::UsageError;
 use crate::git;
 
-/// Names the store where no flag does.
+/// The environment variable that names the store if no flag does.
 const STORE_VARIABLE: &str = "PLIMSOLL_STORE";
-/// Switches the store of the variable off.
+/// The value that turns off the store of the variable.
 const NO_STORE: &str = "none";
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct TagArgs {
-    /// Call the run so: `key=value`, or a word; may be given several times. In a git checkout `commit`, and `dirty` after
-    /// changes, are set by themselves
+    /// Tag the run with `key=value`, or a word; may be given several times. In a git checkout Plimsoll adds `commit`, and
+    /// `dirty` after changes
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<Tag>,
     /// Do not ask git for the commit
@@ -25,14 +25,14 @@ pub(crate) struct TagArgs {
 }
 
 impl TagArgs {
-    /// The tags of a run that begins now; those of the command line count before those of git.
+    /// Returns the tags of a run that begins now. Tags of the command line override those of git.
     pub(crate) fn tags(&self) -> Tags {
         let of_git = if self.no_git { Vec::new() } else { git::tags() };
         of_git.into_iter().chain(self.tags.iter().cloned()).collect()
     }
 }
 
-/// What becomes of each run of several that a command makes.
+/// Tags and store of each of the runs that a command makes.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Each run")]
 pub(crate) struct HistoryArgs {
@@ -43,7 +43,7 @@ pub(crate) struct HistoryArgs {
 }
 
 impl HistoryArgs {
-    /// Refuses flags where no run is made.
+    /// Refuses these flags for a command that makes no run.
     pub(crate) fn of_no_run(&self) -> anyhow::Result<()> {
         if self.tags.tags.is_empty() && !self.store.is_given() {
             return Ok(());
@@ -62,7 +62,7 @@ pub(crate) struct StoreArgs {
 }
 
 impl StoreArgs {
-    /// The store of the flag, or else of the environment.
+    /// Returns the store of the flag, or else of the environment; `None` if neither names one.
     pub(crate) fn address(&self) -> anyhow::Result<Option<StoreAddress>> {
         let (place, text) = match &self.store {
             Some(text) => ("--store", text.clone()),
@@ -75,7 +75,7 @@ impl StoreArgs {
         Ok(Some(address))
     }
 
-    /// The same where a store is needed.
+    /// Returns the store, or an error if none is named.
     pub(crate) fn required(&self) -> anyhow::Result<StoreAddress> {
         let missing = || {
             UsageError(format!("name a store: --store postgres://user@host/database, or {STORE_VARIABLE}"))

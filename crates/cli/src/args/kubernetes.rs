@@ -57,16 +57,16 @@ pub(crate) struct KubernetesArgs {
     pub(crate) at: PlaceArgs,
 }
 
-/// Cores that a calibration takes: one of the worker, and one of the server that it loads.
+/// The cores that a calibration needs: one for the worker, and one for the server that it loads.
 const CALIBRATION_CORES: f64 = 2.0;
 
 impl KubernetesArgs {
-    /// True if an agent has too few cores to find its ceiling.
+    /// Returns true if an agent has too few cores to find its ceiling.
     pub(crate) fn is_too_small_to_calibrate(&self) -> bool {
         cores(&self.cpu).is_some_and(|cores| cores < CALIBRATION_CORES)
     }
 
-    /// The agents to start, which are given this.
+    /// Returns the agents to start, with this image and placement.
     pub(crate) fn agents(&self, image: &str, placement: Placement) -> KubernetesAgents {
         KubernetesAgents {
             count: self.agents.unwrap_or_default().into(),
@@ -78,7 +78,7 @@ impl KubernetesArgs {
     }
 }
 
-/// Cores as Kubernetes writes them, whole or in thousandths; `None` if this is neither.
+/// Parses cores as Kubernetes writes them, whole or in thousandths; `None` if the text is neither.
 fn cores(text: &str) -> Option<f64> {
     match text.strip_suffix('m') {
         Some(thousandths) => thousandths.parse::<f64>().ok().map(|thousandths| thousandths / 1e3),

@@ -12,16 +12,16 @@ use plimsoll_report::{shown_address, shown_brokers, shown_header, shown_setting}
 /// The options whose values are the addresses of a broker.
 const BROKERS: [&str; 2] = ["fleet", "join"];
 
-/// That of this process, once it was read.
+/// The command line of this process, once it is parsed.
 static LINE: OnceLock<String> = OnceLock::new();
 
-/// The command line of this process, for a shell: in the options of Plimsoll, without what documents hide. `None` where it is no
-/// UTF-8.
+/// Returns the command line of this process, quoted for a shell: in the options of Plimsoll, without what documents hide. `None`
+/// if the line is not UTF-8.
 pub(crate) fn command_line() -> Option<String> {
     LINE.get().cloned()
 }
 
-/// Keeps the line that was read for the runs that are made.
+/// Keeps the parsed line for the run files of this process.
 pub(super) fn keep(root: &Command, matches: &ArgMatches) {
     LINE.get_or_init(|| recorded(root, matches));
 }
@@ -39,19 +39,19 @@ fn recorded(root: &Command, matches: &ArgMatches) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a command's own options and values, in the order in which they were typed.
+/// Returns a command's own options and values, in the order in which they were typed.
 fn typed(command: &Command, matches: &ArgMatches) -> Vec<String> {
     let redacted = matches.try_get_many::<String>("redact").ok().flatten().into_iter().flatten();
     let redacted: Vec<String> = redacted.map(|name| name.to_ascii_lowercase()).collect();
     let is_typed = |arg: &&Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
     let mut given: Vec<(usize, Vec<String>)> = Vec::new();
-    // What holds for every command, the colours, is not of the run.
+    // Global options, such as --color, do not describe the run.
     for arg in command.get_arguments().filter(|arg| !arg.is_global_set()).filter(is_typed) {
         let id = arg.get_id().as_str();
         let mut positions = matches.indices_of(id).into_iter().flatten();
         for values in matches.get_raw_occurrences(id).into_iter().flatten() {
             let values: Vec<String> = values.map(|value| shown(arg, value, &redacted)).collect();
-            // An option without its value has no position; at the end it takes no other word for one.
+            // An option without its optional value has no position; at the end it cannot take another word for its value.
             let at = positions.by_ref().take(values.len()).min().unwrap_or(usize::MAX);
             given.push((at, words(arg, values)));
         }
@@ -60,7 +60,7 @@ fn typed(command: &Command, matches: &ArgMatches) -> Vec<String> {
     given.into_iter().flat_map(|(_, words)| words).collect()
 }
 
-/// A value without what documents hide.
+/// Returns a value without what documents hide.
 fn shown(arg: &Arg, value: &OsStr, redacted: &[String]) -> String {
     let value = value.to_string_lossy();
     match arg.get_id().as_str() {
@@ -72,7 +72,7 @@ fn shown(arg: &Arg, value: &OsStr, redacted: &[String]) -> String {
     }
 }
 
-/// An option with its values, or values that have no option.
+/// Returns an option with its values, or the values alone if they are positional.
 fn words(arg: &Arg, values: Vec<String>) -> Vec<String> {
     let Some(option) = option(arg) else { return values };
     if !arg.get_action().takes_values() {
@@ -93,7 +93,7 @@ fn option(arg: &Arg) -> Option<String> {
     long.or_else(|| arg.get_short().map(|letter| format!("-{letter}")))
 }
 
-/// A word as a shell reads it again.
+/// Quotes a word for a shell, if that is necessary.
 fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=@%+,".contains(letter);
     match !word.is_empty() && word.chars().all(is_plain) {

@@ -35,7 +35,7 @@ pub(crate) struct AnswerArgs {
     pub(crate) keep: KeepArgs,
 }
 
-/// What the whole answer and a search share.
+/// The options that the whole answer and a search share.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct SearchOptions {
     /// How close the highest rate that holds and the lowest that breaks must come [default: 5%; 3% with a budget of 3m or
@@ -57,7 +57,7 @@ impl SearchOptions {
         self.within.map_or(by_budget, |tolerance| RateSearchOrder { tolerance })
     }
 
-    /// A ladder and a search, together within this time.
+    /// Returns a ladder and a search that together take at most this time.
     fn base(&self, budget: Duration) -> Base {
         let mut base = Base::new(LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(budget) });
         base.spec.search = Some(self.order(budget));
@@ -225,7 +225,7 @@ pub(crate) struct RunArgs {
     pub(crate) keep: KeepArgs,
 }
 
-/// The plan of a command line, with the rows that a plan does not contain.
+/// The plan of a command line, with the CSV rows that a plan does not contain.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) plan: Plan,
@@ -233,12 +233,12 @@ pub(crate) struct Asked {
     pub(crate) csv: Option<Vec<u8>>,
     /// Whether hosts are sampled.
     pub(crate) probing: bool,
-    /// The fleet that makes the load, if another does.
+    /// The fleet that makes the load; `None` if this process does.
     pub(crate) fleet: Option<FleetSetting>,
 }
 
 impl AnswerArgs {
-    /// The plan of the whole answer.
+    /// Returns the plan of the whole answer.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = self.search.base(self.budget);
         base.spec.search_within(self.slo.objective()?);
@@ -248,7 +248,7 @@ impl AnswerArgs {
 }
 
 impl SearchArgs {
-    /// The plan of a search.
+    /// Returns the plan of a search.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = self.search.base(self.budget);
         base.spec.search_within(self.slo.objective()?);
@@ -258,7 +258,7 @@ impl SearchArgs {
 }
 
 impl SweepArgs {
-    /// The plan of a ladder.
+    /// Returns the plan of a ladder.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = Base::of_file_or(self.file.as_deref(), ladder())?;
         let spec = &mut base.spec;
@@ -275,7 +275,7 @@ impl SweepArgs {
         base.asked(csv, &self.keep, &self.watch)
     }
 
-    /// The ladder of the flags, and for what they leave open that of a plan. A budget is of the ladder that finds its own end.
+    /// Returns the ladder of the flags, completed by that of a plan. A budget is only for a ladder that finds its own end.
     fn ladder_over(&self, load: &LoadSpec) -> LoadSpec {
         let (planned, limit, budget) = match load {
             LoadSpec::Ladder { steps, step_limit, budget } => (steps.clone(), *step_limit, *budget),
@@ -288,7 +288,7 @@ impl SweepArgs {
 }
 
 impl RunArgs {
-    /// The plan of one load.
+    /// Returns the plan of one load.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let mut base = Base::of_file_or(self.file.as_deref(), single())?;
         let spec = &mut base.spec;
@@ -305,7 +305,7 @@ impl RunArgs {
         Ok(asked)
     }
 
-    /// Puts the load of the flags in the place of all that a plan would load.
+    /// Replaces everything that a plan would load by the load of the flags, if there is one.
     ///
     /// # Errors
     /// When the flags are about a load that neither they nor the plan have.
@@ -337,13 +337,13 @@ impl RunArgs {
         Ok(())
     }
 
-    /// The level of the flags, and for what they leave open that of a plan.
+    /// Returns the load of the flags, completed by that of a plan.
     fn level_over(&self, load: &LoadSpec) -> LoadSpec {
         let planned = if matches!(load, LoadSpec::Single { .. }) { load.clone() } else { single() };
         let LoadSpec::Single { connections, profile, arrivals, duration, requests_max } = planned else {
             return planned;
         };
-        // Stages last as long as they say.
+        // Stages have durations of their own.
         let duration = duration.filter(|_| !matches!(self.rate, Some(RateProfile::Stages(_))));
         LoadSpec::Single {
             connections: self.connections.or(connections),
@@ -378,7 +378,7 @@ fn single() -> LoadSpec {
     }
 }
 
-/// What flags are laid over: the plan of a file, or one that has only a load.
+/// The plan that flags override: that of a file, or one that has only a load.
 #[derive(Debug)]
 pub(super) struct Base {
     pub(super) spec: PlanSpec,
@@ -395,7 +395,7 @@ impl Base {
         file.map_or_else(|| Ok(Self::new(load)), Self::of_file)
     }
 
-    /// The plan of a file whose hosts all exist already.
+    /// Reads the plan of a file, and refuses one whose hosts must be made in a lab.
     fn of_file(path: &Path) -> anyhow::Result<Self> {
         let PlanFile { spec, lab_hosts, profile, fleet, .. } = read_plan_file(path)?;
         if let Some(host) = lab_hosts.into_iter().find(|host| !host.run.is_empty()) {
@@ -425,9 +425,9 @@ impl Base {
     }
 }
 
-/// A seed that no other run is likely to have. It is short enough to be typed, and whole in any reader of JSON.
+/// Returns a seed that no other run is likely to have: short enough to type, and exact in any reader of JSON.
 pub(crate) fn fresh_seed() -> u64 {
-    // The standard library's hashers begin with keys that the system drew for this process.
+    // The standard library's hashers begin with random keys.
     RandomState::new().build_hasher().finish() >> 32
 }
 

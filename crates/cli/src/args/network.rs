@@ -30,7 +30,7 @@ pub(crate) struct NetworkArgs {
 }
 
 impl NetworkArgs {
-    /// Lays the flags that were given over the way of a plan.
+    /// Overrides the network of a plan with the flags that were given.
     pub(crate) fn apply_to(&self, network: &mut Network) {
         if self.unix.is_some() {
             network.unix.clone_from(&self.unix);

@@ -12,7 +12,7 @@ use super::load::{Asked, Base};
 use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs, values};
 use crate::exit::UsageError;
 
-/// What `--timeout` says here, where users give up: their patience follows from the limit.
+/// The help of `--timeout` for an overload, in which users give up: their patience follows from the latency limit.
 const PATIENCE: &str = "Give up a connection attempt, or a request, after this time [default: 4 times the limit of p99, 1 s to 10 s, and \
                         never before 1.25 times the limit]";
 
@@ -79,12 +79,12 @@ pub(crate) struct RecordedRate {
     /// Requests per second.
     pub(crate) rate_per_sec: f64,
     pub(crate) path: PathBuf,
-    /// What that run loaded, and the conditions that it kept.
+    /// The target and the conditions of that run.
     plan: Plan,
 }
 
 impl RecordedRate {
-    /// Refuses the rate of another target.
+    /// Refuses a rate that was recorded with another target.
     fn check_target(&self, plan: &Plan) -> Result<(), UsageError> {
         let (loaded, asked) = (self.plan.target.authority(), plan.target.authority());
         if loaded == asked {
@@ -97,7 +97,7 @@ impl RecordedRate {
         )))
     }
 
-    /// That the rate holds within another limit of latency than the one that goodput has here, and what to do; `None` where it is the same.
+    /// Returns a remark if the run has another latency limit than the one that goodput has here; `None` if they are the same.
     pub(crate) fn other_limit(&self, plan: &Plan) -> Option<String> {
         let (recorded, asked) = (tail_text(&self.plan.slo), tail_text(&plan.slo));
         (recorded != asked).then(|| {
@@ -109,7 +109,7 @@ impl RecordedRate {
     }
 }
 
-/// The limit of latency that goodput has.
+/// Returns the latency limit of goodput as text.
 fn tail_text(slo: &Slo) -> String {
     slo.tail_limit().map_or_else(
         || "no limit of latency".to_owned(),
@@ -118,8 +118,8 @@ fn tail_text(slo: &Slo) -> String {
 }
 
 impl OverloadArgs {
-    /// The plan of an overload, and the run that its rate is from. Users give up after a few times the limit of latency, unless the line
-    /// says when.
+    /// Returns the plan of an overload, and the run that its rate is from. Without --timeout, users give up after a few times
+    /// the latency limit.
     pub(crate) fn plan(&self) -> anyhow::Result<(Asked, Option<RecordedRate>)> {
         let typed = self.rate.as_deref().and_then(|text| parse_rate(text).ok());
         let named = self.rate.as_deref().filter(|_| typed.is_none());
@@ -144,7 +144,7 @@ impl OverloadArgs {
     }
 }
 
-/// The rate of the run file that is named.
+/// Reads the rate that the named run file shows to hold.
 fn recorded_rate(text: &str) -> anyhow::Result<RecordedRate> {
     let path = values::named_run(PathBuf::from(text)).map_err(|error| UsageError(error.to_string()))?;
     if !path.exists() {

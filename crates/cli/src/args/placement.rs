@@ -10,7 +10,7 @@ use super::fleet::{FLEET, local_at};
 use super::{FleetAt, values};
 use crate::exit::UsageError;
 
-/// What agents on other machines are given, and when they must have come.
+/// What agents on other machines receive, and how long they may take to start.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Agents elsewhere")]
 pub(crate) struct PlacedArgs {
@@ -39,12 +39,12 @@ pub(crate) struct PlacedArgs {
     /// For agents: the key of the certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "joining", requires = "cert")]
     cert_key: Option<PathBuf>,
-    /// Fail, and end what was started, unless all agents answer within this time, to which that of --calibrate is added
+    /// Fail, and end what was started, unless all agents answer within this time plus that of --calibrate
     #[arg(long, value_name = "TIME", requires = "elsewhere", default_value = "5m", value_parser = parse_duration)]
     within: Duration,
     /// Have agents measure what they can make before they join, unless a stored calibration says so: for about 5 s, or TIME
     ///
-    /// Shares of a load follow from it. Agents of one machine disturb each other: with --local it is measured once, before they start.
+    /// The shares of a load depend on it. Agents of one machine disturb each other: with --local it is measured once, before they start.
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "5s", value_parser = values::calibration_time)]
     #[arg(help_heading = None::<&str>)]
     pub(crate) calibrate: Option<Duration>,
@@ -63,17 +63,17 @@ pub(crate) struct ContainerArgs {
 }
 
 impl PlacedArgs {
-    /// How long agents may take until they answer, their calibration included.
+    /// Returns how long agents may take to answer, their calibration included.
     pub(crate) fn within(&self) -> Duration {
         self.within.saturating_add(self.calibrate.unwrap_or_default())
     }
 
-    /// Fails if a flag says how to get into a broker, which is started with the agents.
+    /// Fails if a flag says how to log in to a broker: a broker that is started with the agents needs none.
     pub(crate) fn refuse_with_own_broker(&self) -> Result<(), UsageError> {
         self.fleet.refuse_with_own_broker()
     }
 
-    /// The broker, as this machine reaches it, and what its agents are given.
+    /// Returns the broker, as this machine reaches it, and what its agents receive.
     ///
     /// # Errors
     /// When keys cannot be used, or agents could not get in with what they are given.
@@ -102,7 +102,7 @@ impl PlacedArgs {
         Ok((broker, placement))
     }
 
-    /// The keys that were named, or those of the fleet on this machine.
+    /// Returns the keys that were named, or those of the fleet on this machine.
     fn keys(&self, address: &BrokerAddress) -> Result<Option<KeyFolder>, FleetError> {
         match &self.keys {
             Some(folder) => KeyFolder::read(folder, self.fleet.name()).map(Some),
@@ -110,7 +110,7 @@ impl PlacedArgs {
         }
     }
 
-    /// The flags with which a command of this machine uses the fleet.
+    /// Returns the flags with which a command on this machine uses the fleet.
     pub(crate) fn conductor_flags(&self, (broker, placement): (&Broker, &Placement)) -> String {
         let mut flags = format!("--fleet {}", broker.address);
         let keys = placement.keys.as_ref().filter(|_| self.keys.is_some());

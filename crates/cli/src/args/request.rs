@@ -50,7 +50,7 @@ pub(crate) struct RequestArgs {
 }
 
 impl RequestArgs {
-    /// Lays the flags that were given over a plan; the text of the CSV file comes back, which no plan holds.
+    /// Overrides a plan with the flags that were given. Returns the text of the CSV file, which no plan holds.
     pub(crate) fn apply_to(&self, url: Option<&str>, spec: &mut PlanSpec) -> anyhow::Result<Option<Vec<u8>>> {
         if let Some(url) = url {
             spec.url = with_plain_host(url)?;
@@ -72,10 +72,10 @@ impl RequestArgs {
     }
 }
 
-/// The longest body that is read from a file, in bytes.
+/// The longest request body that is read from a file, in bytes.
 const MAX_BODY_BYTES: u64 = 1 << 30;
 
-/// A body as typed, or the content of the file that `@FILE` names.
+/// Returns a body as typed, or the content of the file that `@FILE` names.
 fn body(text: &str) -> anyhow::Result<Vec<u8>> {
     match text.strip_prefix('@') {
         None => Ok(text.as_bytes().to_vec()),
@@ -110,7 +110,7 @@ pub(crate) struct SloArgs {
 }
 
 impl SloArgs {
-    /// The conditions that were given.
+    /// Returns the conditions that were given.
     ///
     /// # Errors
     /// When two of them contradict each other.
@@ -158,7 +158,7 @@ pub(crate) struct KeepArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Show the run on the whole terminal while it goes on: the steps so far, latency, failures, the use of hosts [default: for runs
-    /// of 5 s and more, but not with -n, --live or --metrics, or where TERM is dumb, CI or PLIMSOLL_NO_TUI is set]. In a pipe, lines
+    /// of 5 s and more, but not with -n, --live or --metrics, or where TERM is dumb, CI or PLIMSOLL_NO_TUI is set]. In a pipe, print lines
     #[arg(long, overrides_with = "no_tui")]
     pub(crate) tui: bool,
     /// Show one moving line
@@ -175,7 +175,7 @@ pub(crate) struct KeepArgs {
     pub(crate) otlp: Option<String>,
     /// Serve the run's page while it goes on, at a URL that is printed; without an address at a free port of 127.0.0.1
     ///
-    /// The URL has a token that changes with each run: only who has it sees the page. At the end the page shows the same as --html.
+    /// The URL has a token that changes with each run: the page needs it. At the end the page shows the same as --html.
     #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = values::LOCAL, value_parser = values::listen_address)]
     pub(crate) live: Option<SocketAddr>,
 }

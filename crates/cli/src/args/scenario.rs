@@ -1,4 +1,4 @@
-//! Flags about several requests, the values of variables and what is expected of answers.
+//! Flags about several requests, the values of variables and the checks of responses.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use plimsoll_units::parse_ratio;
 /// The order of a CSV file's rows.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum CsvOrder {
-    /// From the first to the last and round again, each once a round over all connections
+    /// From the first to the last, then from the first again; all connections share one sequence
     Sequential,
     /// Any row, each as likely as any other
     Random,
@@ -53,14 +53,14 @@ pub(crate) struct ScenarioArgs {
 }
 
 impl ScenarioArgs {
-    /// Reads the files that are named and lays them and the other flags that were given over a plan; the text of the CSV file
-    /// comes back.
+    /// Reads the files that are named, and overrides a plan with them and with the other flags that were given. Returns the
+    /// text of the CSV file.
     pub(crate) fn apply_to(&self, spec: &mut PlanSpec) -> anyhow::Result<Option<Vec<u8>>> {
         spec.seed = self.seed.unwrap_or(spec.seed);
         spec.trace = self.trace.or(spec.trace);
         if let Some(path) = &self.requests {
             spec.scenario.requests = read_requests(path, Path::new(""))?;
-            // They take the place of the single request of a plan file.
+            // These requests replace the single request of a plan file.
             (spec.method, spec.body) = (None, None);
         }
         let scenario = &mut spec.scenario;

@@ -2,7 +2,7 @@
 
 use plimsoll_fleet::SshHost;
 
-/// Hosts as they are typed: with commas, or the lines of a file.
+/// Hosts as typed: separated by commas, or the lines of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct SshHosts(pub(crate) Vec<SshHost>);
 

@@ -1,4 +1,4 @@
-//! Flags about what is spoken on the way to the target: TLS and HTTP/2.
+//! Flags about the protocols between Plimsoll and the target: TLS and HTTP/2.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub(crate) struct TransportArgs {
 }
 
 impl TransportArgs {
-    /// Lays the flags that were given over the protocols of a plan.
+    /// Overrides the protocols of a plan with the flags that were given.
     pub(crate) fn apply_to(&self, transport: &mut TransportSpec) {
         let tls = &mut transport.tls;
         for (given, planned) in

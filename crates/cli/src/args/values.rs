@@ -1,4 +1,4 @@
-//! Values as they are typed.
+//! Parsers of argument values.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use plimsoll_units::{parse_count, parse_duration, parse_ratio};
 /// The folder in which runs are kept by default.
 pub(crate) const RUNS_FOLDER: &str = "plimsoll-runs";
 
-/// What names the newest run file; `last~1` is the one before it.
+/// The name that stands for the newest run file; `last~1` is the one before it.
 const LAST: &str = "last";
 
-/// Why `last` names no file.
+/// Why `last` or `last~N` names no file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoRun {
     #[error(
@@ -29,7 +29,7 @@ pub(crate) enum NoRun {
     Folder(#[from] StoreError),
 }
 
-/// The name of an agent, or of a fleet.
+/// Parses the name of an agent or of a fleet.
 pub(crate) fn agent_name(text: &str) -> Result<String, String> {
     match plimsoll_fleet::is_name(text) {
         true => Ok(text.to_owned()),
@@ -39,20 +39,20 @@ pub(crate) fn agent_name(text: &str) -> Result<String, String> {
 
 /// The longest label of RFC 1123.
 const LABEL_BYTES: usize = 63;
-/// What names of pods add to that of their Job: an index to 9999 and six more letters, with room to spare.
+/// The bytes that a pod's name adds to that of its Job: an index to 9999 and six more letters, with room to spare.
 const POD_BYTES: usize = 13;
 
-/// The name of a namespace on Kubernetes.
+/// Parses the name of a namespace on Kubernetes.
 pub(crate) fn namespace(text: &str) -> Result<String, String> {
     dns_label(text, LABEL_BYTES)
 }
 
-/// The name of a Job on Kubernetes whose pods are agents.
+/// Parses the name of a Job on Kubernetes whose pods are agents.
 pub(crate) fn job_name(text: &str) -> Result<String, String> {
     dns_label(text, LABEL_BYTES - POD_BYTES)
 }
 
-/// A name as RFC 1123 has labels.
+/// Parses a label of RFC 1123, of at most `longest` bytes.
 fn dns_label(text: &str, longest: usize) -> Result<String, String> {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_label = (1..=longest).contains(&text.len())
@@ -65,7 +65,7 @@ fn dns_label(text: &str, longest: usize) -> Result<String, String> {
     }
 }
 
-/// How many nodes a broker has: one, or enough to outvote the loss of one.
+/// Parses the number of nodes of a broker: one, or enough to outvote the loss of one.
 pub(crate) fn broker_nodes(text: &str) -> Result<u16, String> {
     match text.parse() {
         Ok(nodes @ (1 | 3 | 5)) => Ok(nodes),
@@ -73,7 +73,7 @@ pub(crate) fn broker_nodes(text: &str) -> Result<u16, String> {
     }
 }
 
-/// How long a calibration takes.
+/// Parses the duration of a calibration, at least [`MIN_CALIBRATION`].
 pub(crate) fn calibration_time(text: &str) -> Result<Duration, String> {
     let time = parse_duration(text).map_err(|error| error.to_string())?;
     match time >= MIN_CALIBRATION {
@@ -82,7 +82,7 @@ pub(crate) fn calibration_time(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The part of a resource that is to be used, above 0.
+/// Parses the share of a resource that may be used, above 0.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     let share = parse_ratio(text).map_err(|error| error.to_string())?;
     if share > 0.0 {
@@ -92,7 +92,7 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// How often something is done: once at least.
+/// Parses a count of at least 1.
 pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
     match parse_count(text).map_err(|error| error.to_string())? {
         0 => Err(format!("`{text}` leaves nothing to be done; write a count above 0")),
@@ -100,12 +100,12 @@ pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
     }
 }
 
-/// The path of a run file, or `last` for the newest one of the usual folder, and `last~N` for the Nth before it.
+/// Parses the path of a run file; `last` is the newest one in [`RUNS_FOLDER`], and `last~N` the Nth before it.
 pub(crate) fn run_file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(named_run)
 }
 
-/// The run file at this path, which may be `last` or `last~N`.
+/// Returns the run file that a path names, which may be `last` or `last~N`.
 pub(crate) fn named_run(path: PathBuf) -> Result<PathBuf, NoRun> {
     match before_last(&path) {
         Some(before) => newest_but(Path::new(RUNS_FOLDER), before),
@@ -113,7 +113,7 @@ pub(crate) fn named_run(path: PathBuf) -> Result<PathBuf, NoRun> {
     }
 }
 
-/// How many newer runs there are than the one that `last` or `last~N` names; `None` for a path.
+/// Returns how many runs are newer than the one that `last` or `last~N` names; `None` for any other path.
 fn before_last(path: &Path) -> Option<usize> {
     match path.to_str()?.strip_prefix(LAST)? {
         "" => Some(0),
@@ -121,7 +121,7 @@ fn before_last(path: &Path) -> Option<usize> {
     }
 }
 
-/// The shortest name of a run file on a command line.
+/// Returns the shortest name of a run file on a command line: `last`, or its path.
 pub(crate) fn run_name(path: &Path) -> String {
     match newest_but(Path::new(RUNS_FOLDER), 0) {
         Ok(newest) if is_same_file(&newest, path) => LAST.to_owned(),
@@ -134,7 +134,7 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
         || one.canonicalize().ok().is_some_and(|one| other.canonicalize().is_ok_and(|other| one == other))
 }
 
-/// The runs of a folder, the newest first; none where the first run has not made it yet.
+/// Returns the runs of a folder, newest first; none if the folder does not exist yet.
 fn runs_of(folder: &Path) -> Result<Vec<RunRow>, StoreError> {
     match plimsoll_store::list(folder) {
         Err(StoreError::Missing { .. }) => Ok(Vec::new()),
@@ -152,12 +152,12 @@ fn newest_but(folder: &Path, before: usize) -> Result<PathBuf, NoRun> {
     }
 }
 
-/// A name that files can carry.
+/// Parses a name that can be part of a file name.
 pub(crate) fn name(text: &str) -> Result<String, PlanError> {
     checked_name(text.to_owned())
 }
 
-/// A time with its unit: a limit of 200 seconds that was meant to be one of 200 ms would hold always.
+/// Parses a time with its unit: a limit of 200 that is meant in ms, and read as 200 s, would always hold.
 pub(crate) fn duration_with_unit(text: &str) -> Result<Duration, String> {
     if text.trim().parse::<f64>().is_ok() {
         return Err(format!("`{text}` has no unit; write {text}ms or {text}s"));
@@ -165,7 +165,7 @@ pub(crate) fn duration_with_unit(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| error.to_string())
 }
 
-/// A file that is written. After a flag whose file may be left out, a URL would be taken for one.
+/// Parses the path of an output file. A URL after a flag with an optional file would be taken for the file: it is refused.
 pub(crate) fn written_file(text: &str) -> Result<PathBuf, String> {
     if text.contains("://") {
         return Err("that is a URL, not a file; write the URL before this flag".to_owned());
@@ -173,10 +173,10 @@ pub(crate) fn written_file(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
-/// The address of a page that is served where none is named: this machine alone, at a free port.
+/// The default address of a page that is served: this machine only, at a free port.
 pub(crate) const LOCAL: &str = "127.0.0.1:0";
 
-/// An address to listen on. After a flag whose address may be left out, a URL would be taken for one.
+/// Parses an address to listen on. A URL after a flag with an optional address would be taken for it: it is refused.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     if text.contains("://") {
         return Err("that is a URL, not an address to listen on; write the URL before this flag".to_owned());
@@ -184,7 +184,7 @@ pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| format!("`{text}` is no ADDRESS:PORT; write it like 127.0.0.1:8090"))
 }
 
-/// A program that protects a service, as it is typed.
+/// Parses the name of a program that protects a service.
 pub(crate) fn protector(text: &str) -> Result<Protector, String> {
     let names = Protector::ALL.map(Protector::name).join(", ");
     Protector::from_name(text).ok_or_else(|| format!("`{text}` is none of {names}"))

@@ -34,12 +34,12 @@ pub(crate) struct WatchArgs {
 }
 
 impl WatchArgs {
-    /// The hosts as a plan says them.
+    /// Returns the hosts in the form of a plan.
     pub(crate) fn hosts(&self) -> Vec<PlanHost> {
         PlanHost::gathered(self.probes.iter().cloned())
     }
 
-    /// The plan with the profile that is asked for here, or else in its file.
+    /// Returns the plan with the profile of the flags, or else of its file.
     pub(super) fn profiled(
         &self,
         mut plan: Plan,

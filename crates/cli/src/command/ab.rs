@@ -36,17 +36,15 @@ use crate::terminal::{page, print, remark, report_error, result, with_causes};
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  # Throughput, CPU and latency of both, in turn
+  # Throughput, CPU and latency of both, in turn; latency at 500 requests a second
   plimsoll ab http://127.0.0.1:8001/api http://127.0.0.1:8002/api
-  # Latency at 500 requests a second
   plimsoll ab http://127.0.0.1:8001/api http://127.0.0.1:8002/api -R 500
   # Two commands, each started for each of its loads
   plimsoll ab http://127.0.0.1:8080/api --a './old -p {port}' --b './new -p {port}'
   # Exit code 3 if B is worse by more than 3 %
   plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/ --margin 3% --budget 5m
-  # The highest rate of each within p99 ≤ 50 ms
+  # The highest rate of each within p99 ≤ 50 ms; an earlier comparison again
   plimsoll ab http://127.0.0.1:8001/ http://127.0.0.1:8002/ --search --p99 50ms --budget 40m
-  # An earlier comparison again
   plimsoll ab --report plimsoll-runs/ab-20260101-120000")]
 #[command(after_help = "\
 Options of ApacheBench's ab are taken by `plimsoll run`.
@@ -134,7 +132,7 @@ struct AbLoadArgs {
     warm: Option<Duration>,
 }
 
-/// What a comparison was made with, which its report cannot change.
+/// The arguments that a comparison was made with, which its report cannot change.
 const NOT_REPORTED: [&str; 43] = [
     "urls",
     "a",
@@ -180,24 +178,24 @@ const NOT_REPORTED: [&str; 43] = [
     "pause",
     "warm",
 ];
-/// How much worse B may be where nothing else is asked for.
+/// How much worse B may be by default.
 const MARGIN: f64 = 0.05;
-/// How long a search lasts at most, and the rounds of any other load.
+/// The longest time of a search, and of the rounds of any other load.
 const SEARCH: Duration = Duration::from_secs(120);
 const BUDGET: Duration = Duration::from_secs(600);
-/// What comes with a search: the first request, a look at the hosts, the start of a service.
+/// The time that each search needs besides its load: the first request, sampling the hosts, the start of a service.
 const AROUND_SEARCH: Duration = Duration::from_secs(8);
 const MINUTE: Duration = Duration::from_secs(60);
 
 impl AbLoadArgs {
-    /// The longest time of all rounds; of searches, that of the fewest rounds which show a difference.
+    /// Returns the longest time of all rounds; with searches, the default is that of the fewest rounds that show a difference.
     fn budget(&self) -> Duration {
         let needed = self.fewest_searches().unwrap_or(BUDGET);
         self.budget.unwrap_or_else(|| needed.max(MINUTE))
     }
 
-    /// How long the fewest rounds that show a difference take, in whole minutes, if each search takes its longest time; `None`
-    /// without a search.
+    /// Returns how long the fewest rounds that show a difference take, in whole minutes, if each search takes its longest time;
+    /// `None` without a search.
     fn fewest_searches(&self) -> Option<Duration> {
         let around = AROUND_SEARCH + self.pause + self.warm.unwrap_or_default();
         let one = self.duration.unwrap_or(SEARCH) + around;
@@ -230,7 +228,7 @@ impl AbLoadArgs {
     }
 }
 
-/// A second signal ends a service that is started here before the command.
+/// Watches for signals. A second one ends a service that is started here before the command exits.
 fn interrupts(args: &AbArgs) -> anyhow::Result<Interrupts> {
     match args.a {
         Some(_) => signals::interrupts(),
@@ -301,7 +299,7 @@ fn exit(findings: &AbFindings) -> Exit {
     }
 }
 
-/// What is loaded as A and as B, and the rows of the plans' CSV file.
+/// Returns what is loaded as A and as B, and the text of the plans' CSV file.
 fn sides(args: &AbArgs) -> anyhow::Result<([AbSideSpec; 2], Option<Vec<u8>>)> {
     refuse(args)?;
     let (url_a, url_b) = match (&args.urls[..], &args.a) {
@@ -350,7 +348,7 @@ fn sides(args: &AbArgs) -> anyhow::Result<([AbSideSpec; 2], Option<Vec<u8>>)> {
     Ok(([side(url_a, &args.a)?, side(url_b, &args.b)?], csv))
 }
 
-/// How near the ends of a search must be to each other.
+/// How near the ends of a search must be to each other, as a ratio.
 const SEARCH_WITHIN: f64 = 0.03;
 
 fn refuse(args: &AbArgs) -> anyhow::Result<()> {
@@ -391,12 +389,12 @@ fn usage(text: &str) -> anyhow::Error {
     UsageError(text.to_owned()).into()
 }
 
-/// What the documents are called that have no name of their own.
+/// The name of documents that have no name of their own.
 const STEM: &str = "ab";
 
 /// Fails, before anything is loaded, if a document has no place or would replace a file.
 fn check_documents(args: &AbArgs) -> anyhow::Result<()> {
-    // The folder of a new comparison is new.
+    // The folder of a new comparison does not exist yet.
     let folder = args.report.as_deref().unwrap_or(&args.out);
     let stem = if args.report.is_some() { STEM } else { "" };
     let documents = args.documents.documents(Some((folder, stem)))?;
@@ -404,14 +402,14 @@ fn check_documents(args: &AbArgs) -> anyhow::Result<()> {
     if args.force { Ok(()) } else { documents.refuse_existing() }
 }
 
-/// Writes the documents of a comparison that has no result, so that a pipeline shows why; fails with the error itself.
+/// Writes the documents of a comparison that has no result, so that a pipeline shows why; returns the error itself.
 fn without_result<T>(args: &AbArgs, error: anyhow::Error) -> anyhow::Result<T> {
     let documents = args.documents.documents(Some((&args.out, STEM)))?;
     documents.write_failure(&args.name, &format!("{error:#}"), args.force)?.report(args.quiet);
     Err(error)
 }
 
-/// A comparison, and what ended it before its end.
+/// A comparison, and what ended it early.
 struct Made<'a> {
     record: &'a AbRecord,
     loads: &'a [AbLoad],
@@ -419,7 +417,7 @@ struct Made<'a> {
     trouble: Option<String>,
 }
 
-/// What documents of a comparison are made of.
+/// The data for the documents of a comparison.
 struct Source<'a> {
     name: &'a str,
     report: AbReport<'a>,
@@ -444,7 +442,7 @@ fn page_of(report: &AbReport<'_>) -> anyhow::Result<String> {
     Together { name: &format!("{b} compared with {a}"), text, found, runs: Vec::new() }.page()
 }
 
-/// The services as documents name them: URLs without what documents hide, commands as typed.
+/// Returns the services as documents name them: URLs without what documents hide, commands as typed.
 fn in_documents(record: &AbRecord) -> [String; 2] {
     // `--a` and `--b` come together: with them both labels are commands.
     record.labels.each_ref().map(|label| if record.restarts { label.clone() } else { shown_address(label) })
@@ -478,7 +476,7 @@ fn show(args: &AbArgs, folder: &Path, made: Made<'_>) -> anyhow::Result<bool> {
     Ok(is_written)
 }
 
-/// The difference of each percentile, and the main figure of each round, as far as they are known.
+/// Draws the difference of each percentile, and the main figure of each round, as far as they are known.
 fn figures(report: &AbReport<'_>) -> anyhow::Result<Vec<Output>> {
     let [a, b] = report.labels.each_ref().map(|label| escape_control(label));
     let caption = |title: &str| Caption { title: title.to_owned(), detail: format!("A: {a} · B: {b}") };
@@ -502,9 +500,9 @@ fn figures(report: &AbReport<'_>) -> anyhow::Result<Vec<Output>> {
 struct AbDisplay {
     quiet: bool,
     line: Option<ProgressBar>,
-    /// What is known so far.
+    /// The findings so far, as text.
     known: Mutex<String>,
-    /// Troubles of loads that were shown.
+    /// Problems of loads that were shown.
     shown: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -568,7 +566,7 @@ impl Observer for AbDisplay {
     }
 }
 
-/// Shows what goes wrong in the loads of a comparison, each trouble once.
+/// Shows the problems of the loads of a comparison, each once.
 struct TroubleDisplay {
     line: Option<ProgressBar>,
     shown: Arc<Mutex<BTreeSet<String>>>,

@@ -117,7 +117,7 @@ impl Ledgers {
         AblationDocument::new(&self.switches, &self.ledgers, &self.steps, self.connections)
     }
 
-    /// The figure; no file if no switch has a known cost.
+    /// Returns the figure; no file if no switch has a known cost.
     pub(super) fn figures(&self, stem: &str) -> anyhow::Result<Vec<Output>> {
         match self.ledgers.first().filter(|ledger| !ledger.costs.is_empty()) {
             Some(first) => figure(stem, first, self.connections),
@@ -126,7 +126,7 @@ impl Ledgers {
     }
 }
 
-/// Prints the ledgers, draws them if the files of this name have figures, and writes the page; true if nothing is missing.
+/// Prints the ledgers, draws them if the files of this name have figures, and writes the page; returns true if nothing is missing.
 fn show(
     ledgers: &Ledgers,
     (stem, has_figures): (&str, bool),
@@ -163,7 +163,7 @@ fn figure(stem: &str, ledger: &Ledger, connections: Option<f64>) -> anyhow::Resu
 fn bar(cost: &SwitchCost) -> Bar {
     let us = |sec: f64| sec * 1e6;
     let value = us(cost.cost_sec.value);
-    // The font of figures has no minus sign but the hyphen.
+    // The font of figures has no minus sign, only the hyphen.
     let sign = if value < 0.0 { "-" } else { "" };
     Bar {
         name: cost.name.clone(),

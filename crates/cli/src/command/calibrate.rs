@@ -1,4 +1,4 @@
-//! `plimsoll calibrate`: what this machine's generator can do at most.
+//! `plimsoll calibrate`: the highest load that this machine can generate.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ Examples:
   # In less time, as one JSON document
   plimsoll calibrate --budget 10s --json")]
 pub(crate) struct CalibrateArgs {
-    /// How long it takes, about
+    /// About how long the calibration takes
     #[arg(long, value_name = "TIME", default_value = "25s", value_parser = values::calibration_time)]
     budget: Duration,
     /// Move bytes by `epoll` or by `io_uring` [default: io_uring where the kernel offers it]

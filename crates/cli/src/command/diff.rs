@@ -75,7 +75,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// The side of a run, under this name.
+    /// Creates the side of a run, under this name.
     pub(super) fn new(name: &str, findings: &Findings) -> Self {
         let mut side =
             Self { series: Series::new(findings), steps: step_outcomes(findings), name: String::new() };
@@ -143,7 +143,7 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     })
 }
 
-/// Nothing is known of the machine, the version and the load behind the figures of a table.
+/// Refuses tables: the machine, the version and the load behind their figures are not known.
 fn refuse_tables(paths: [&Path; 2]) -> Result<(), UsageError> {
     let Some(table) = paths.into_iter().find(|path| is_table(path)) else { return Ok(()) };
     Err(UsageError(format!(
@@ -152,7 +152,7 @@ fn refuse_tables(paths: [&Path; 2]) -> Result<(), UsageError> {
     )))
 }
 
-/// A comparison with all that is said of it.
+/// A comparison with everything that is reported about it.
 struct Compared<'a> {
     old: &'a Side,
     new: &'a Side,
@@ -163,7 +163,7 @@ struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// The new run, then the old one.
+    /// Returns the new run, then the old one.
     fn sides(&self) -> (text::Side<'_>, text::Side<'_>) {
         (text::Side { name: &self.new.name, label: "new" }, text::Side { name: &self.old.name, label: "old" })
     }
@@ -227,12 +227,12 @@ fn stem(args: &DiffArgs, old: &Side, new: &Side) -> String {
     args.name.clone().unwrap_or_else(|| format!("{}_{}", old.name, new.name).replace('/', "-"))
 }
 
-/// A name that the user did not choose may be used again: the same comparison is drawn twice.
+/// Returns true if files may be replaced. Under a name that the user did not choose, the same comparison may be drawn again.
 fn overwrites(args: &DiffArgs, is_usual: bool) -> bool {
     args.force || (is_usual && args.name.is_none())
 }
 
-/// True for a file that has the name of the figures, and for no file.
+/// Returns true for a file that has the default name of the figures, and for a place that is no file.
 fn is_usual(place: &Place, usual: Usual<'_>) -> bool {
     let Place::File { folder, name } = place else { return true };
     let stem = Path::new(name).file_stem();
@@ -247,8 +247,8 @@ fn draw(args: &DiffArgs, stem: &str, old: &Side, new: &Side) -> Written {
     Written::to(&args.out, figures(stem, old, new), overwrites(args, true))
 }
 
-/// Names for two files whose runs have the same name: that of the file, else with its ending, else with as many of
-/// the folders above it as it takes. Only one file given twice keeps one name.
+/// Returns names for two files whose runs have the same name: that of the file, else with its ending, else with as many of the
+/// folders above it as necessary. Only a file that is given twice keeps one name.
 fn distinct_names(a: &Path, b: &Path) -> (String, String) {
     let pairs = names(a).into_iter().zip(names(b));
     pairs.clone().find(|(a, b)| a != b).or_else(|| pairs.take(1).next()).unwrap_or_default()
@@ -281,7 +281,7 @@ fn is_table(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "dat")
 }
 
-/// Reads a side: a `.dat` by its ending, anything else as a run file, which comes back too.
+/// Reads a side: a `.dat` by its ending, anything else as a run file, which is also returned.
 fn read_side(path: &Path) -> anyhow::Result<(Side, Option<RecordedRun>)> {
     let (side, recorded) = if is_table(path) {
         let read = plimsoll_sys::read_regular(path, MAX_DAT_BYTES);

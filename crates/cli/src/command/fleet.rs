@@ -34,7 +34,7 @@ use crate::exit::{Exit, UsageError};
 use crate::signals;
 use crate::terminal::{remark, report_error, result};
 
-/// What the agents of a local fleet may load unless it is said.
+/// The default targets of the agents of a local fleet.
 const THIS_MACHINE: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
 
 #[derive(Debug, clap::Args)]
@@ -54,10 +54,10 @@ pub(crate) struct AgentArgs {
     /// A target that this agent may load: HOST, HOST:PORT or *.DOMAIN; may be given several times. Any other is refused
     #[arg(long, value_name = "TARGET", required = true)]
     allow: Vec<AllowedTarget>,
-    /// Its name, unique in the fleet [default: the name of this machine]
+    /// The agent's name, unique in the fleet [default: the name of this machine]
     #[arg(long, value_parser = values::agent_name)]
     name: Option<String>,
-    /// The public key of a conductor that it obeys; may be given several times [default: any conductor]
+    /// The public key of a conductor that the agent obeys; may be given several times [default: any conductor]
     #[arg(long, value_name = "KEY")]
     trust: Vec<TrustedKey>,
     /// The credentials file for the broker, as `plimsoll fleet keys` makes it for this name
@@ -75,7 +75,7 @@ pub(crate) struct AgentArgs {
     /// The name of the fleet, where several share a broker
     #[arg(long, value_name = "NAME", default_value = FLEET, value_parser = values::agent_name)]
     fleet_name: String,
-    /// End the load once nothing was heard of the conductor for so long
+    /// End the load if nothing was heard from the conductor for this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     orphan: Duration,
     /// End after one run
@@ -83,7 +83,7 @@ pub(crate) struct AgentArgs {
     once: bool,
     /// Measure what one worker can make here before it joins, unless a stored calibration says so: for about 5 s, or TIME
     ///
-    /// Its share of a load follows from it. It takes two cores that nothing else uses.
+    /// The agent's share of a load depends on it. It takes two cores that nothing else uses.
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "5s", value_parser = values::calibration_time)]
     calibrate: Option<Duration>,
 }
@@ -122,14 +122,15 @@ enum FleetCommand {
     Resume(Box<ResumeArgs>),
     /// End what `up` started
     Down(DownArgs),
-    /// What `up --ssh` asks a host for
+    /// The commands that `up --ssh` runs on a host
     #[command(hide = true)]
     Hosted(HostedArgs),
 }
 
 #[derive(Debug, clap::Args)]
 struct FolderArgs {
-    /// The folder of the fleet's record and logs [default: plimsoll-fleet; with --ssh plimsoll-fleet-ssh, with --compose plimsoll-fleet-compose]
+    /// The folder of the fleet's record and logs [default: plimsoll-fleet; with --ssh plimsoll-fleet-ssh, with --compose
+    /// plimsoll-fleet-compose]
     #[arg(long, value_name = "DIR", conflicts_with = "kubernetes")]
     dir: Option<PathBuf>,
 }
@@ -207,7 +208,7 @@ pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
     let name = args.name.clone().map_or_else(machine_name, Ok)?;
     if let Some(Err(ended)) = args.calibrate.map(|time| calibration::calibrate(time, &interrupted)) {
         report_error(&ended);
-        // As at any other time, an agent that is to end has done what it is to do.
+        // As at any other time, an agent that is interrupted ends with success.
         return Ok(Exit::Success);
     }
     let options = AgentOptions {
@@ -232,7 +233,7 @@ pub(crate) fn agent(args: &AgentArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// Makes shares of a run by what this machine was calibrated to, which may have been since the agent began.
+/// Makes shares of a run. The calibrations are read again, as this machine may have been calibrated since the agent began.
 fn make_shares(
     plan: Plan,
     csv: Option<&[u8]>,
@@ -350,7 +351,7 @@ fn show(args: &StatusArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The broker that was named, or that of a fleet on this machine.
+/// Returns the broker that was named, or that of a fleet on this machine.
 fn known_broker(args: &StatusArgs) -> anyhow::Result<Broker> {
     if let Some(address) = &args.address {
         return Ok(args.at.broker(address)?);

@@ -27,7 +27,7 @@ use run::{CaseArgs, LabRunArgs};
 use table::{render, score};
 use up::UpArgs;
 
-/// The folder of the scenarios that are diagnosed by themselves.
+/// The default folder of the scenarios to diagnose.
 const SCENARIOS: &str = "lab/scenarios";
 
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ pub(crate) enum LabCommand {
     Diagnose(DiagnoseArgs),
     /// The experiments, scenarios and other lab files of a folder
     List(ListArgs),
-    /// Remove what labs left behind that were killed; the next lab does that too
+    /// Remove what killed labs left behind; the next lab does that too
     Clean,
     /// The generator of a lab, on its own host
     #[command(hide = true)]
@@ -121,7 +121,7 @@ pub(crate) fn lab(args: &LabArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Removes what dead labs left behind, and says what that was.
+/// Removes what dead labs left behind, and lists it.
 fn clean(privileges: Privileges) -> anyhow::Result<Exit> {
     let found = remove_left_overs(&privileges.runtime_folder())?;
     let line = |done: &str, path: &PathBuf| format!("{done} {}\n", path.display());
@@ -132,7 +132,7 @@ fn clean(privileges: Privileges) -> anyhow::Result<Exit> {
     Ok(Exit::of_all(found.kept.is_empty(), false))
 }
 
-/// The generator's own process; see `crates/experiment/src/generator.rs`.
+/// Runs the generator of a lab in its own process; see `crates/experiment/src/generator.rs`.
 fn generator(args: &GeneratorArgs) -> anyhow::Result<Exit> {
     let options = GeneratorOptions {
         plan: args.plan.clone(),

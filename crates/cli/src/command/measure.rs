@@ -78,7 +78,7 @@ fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> 
     })
 }
 
-/// Makes a run and prints something of it; its exit code is that of the run, unless there was nothing to print.
+/// Makes a run and prints it with `print`; the exit code is that of the run, unless there was nothing to print.
 fn measure_and(
     asked: Asked,
     command: RunCommand,
@@ -125,7 +125,7 @@ fn measure_and(
     let options = RunOptions { peers, session, ..options };
     let conducted = conduct(asked.plan, options, &mut display);
     drop(display);
-    // The answer does not wait for the agents to know that the run is over.
+    // The answer does not wait until the agents know that the run is over.
     let ending = fleet.map(|(fleet, _)| fleet.begin_end());
     let answered =
         FinishedRun { name, keep, store, live, exporter, strict }.present(conducted, &interrupted, print);
@@ -133,10 +133,10 @@ fn measure_and(
     answered
 }
 
-/// What a run needs once its agents are found: they themselves, and those who watch it.
+/// What a run needs once its agents are found: the agents, the display and the exporter.
 type Prepared = (Option<(PeerGroup, String)>, Display, Option<OtlpExporter>);
 
-/// Waits until the agents can begin, and begins to show the run. If this fails the run is to be ended for the agents.
+/// Waits until the agents can begin, and starts to show the run. If this fails, the caller must end the run for the agents.
 fn prepare(
     fleet: &mut Option<(Fleet, &FleetSetting)>,
     (plan, keep): (&Plan, &KeepArgs),
@@ -149,12 +149,12 @@ fn prepare(
     Ok((met, display, otlp::start(pushed, totals)?))
 }
 
-/// Fails, before the load, if files cannot be written where they are to go.
+/// Fails, before the load, if files cannot be written to their folder.
 fn check_folder(keep: &KeepArgs) -> anyhow::Result<()> {
     if keep.no_files { Ok(()) } else { files::check_writable(&keep.out) }
 }
 
-/// What becomes of a run once it is over.
+/// What is needed to present a run once it is over.
 struct FinishedRun<'a> {
     name: String,
     keep: &'a KeepArgs,
@@ -165,7 +165,7 @@ struct FinishedRun<'a> {
 }
 
 impl FinishedRun<'_> {
-    /// Analyses it, prints and writes what was asked for, and hands the run file over.
+    /// Analyses the run, prints and writes what was asked for, and delivers the run file.
     fn present(
         self,
         conducted: Result<Outcome, ConductError>,
@@ -179,7 +179,7 @@ impl FinishedRun<'_> {
             let run = page_run(&outcome.run, &findings, Values::Hidden)?;
             live.end(&PageDocument::new(vec![run], None));
         }
-        // What cannot be printed is still written and delivered.
+        // A run that cannot be printed is still written and delivered.
         let printed = print(&outcome, &findings);
         otlp::end(exporter);
         let stem = stem(&outcome, keep);
@@ -192,7 +192,7 @@ impl FinishedRun<'_> {
             delivery::hand_over(file, &store, keep.quiet, interrupted);
         }
         let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
-        // What the run came to matters more than that there are no settings to print.
+        // The status of the run counts more than that there are no settings to print.
         Ok(match (all_is_kept, RunStatus::new(&outcome.run, &findings, strict).into()) {
             (false, _) => Exit::CouldNotRun,
             (true, Exit::Success) => printed?,
@@ -208,7 +208,7 @@ fn wait_for_agents(ending: Option<EndingFleet>) {
     }
 }
 
-/// Waits until the agents of a run can begin; gives what takes the run up again if this process dies, too.
+/// Waits until the agents of a run can begin. Also returns the session with which the run can be resumed if this process dies.
 fn meet(
     (fleet, setting): &mut (Fleet, &FleetSetting),
     keep: &KeepArgs,
@@ -225,7 +225,7 @@ fn meet(
     Ok((peers, setting.session(fleet)?))
 }
 
-/// That agents discard what a run left with them that could have been resumed.
+/// Says that agents discard what they kept of a run that could have been resumed.
 fn discarded_text(DiscardedRun { run, agents }: &DiscardedRun) -> String {
     format!(
         "plimsoll: run {run} was not resumed after its conductor died, and this run discards what {} kept of it; \
@@ -234,7 +234,7 @@ fn discarded_text(DiscardedRun { run, agents }: &DiscardedRun) -> String {
     )
 }
 
-/// Writes the documents of a run that has no result, so that a pipeline shows why; fails with the error itself.
+/// Writes the documents of a run that has no result, so that a pipeline shows why; returns the error itself.
 fn without_result(error: anyhow::Error, name: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
     let stem = keep.name.as_deref().unwrap_or(name);
     let documents = keep.documents.documents(usual(keep, stem))?;
@@ -251,7 +251,7 @@ fn live_page(keep: &KeepArgs) -> anyhow::Result<Option<LivePage>> {
     page.transpose()
 }
 
-/// How long a run may take, without overloads; `None` where a number of requests ends it.
+/// Returns how long a run may take, without overloads; `None` if a number of requests ends it.
 fn longest(plan: &Plan) -> Option<Duration> {
     let load = match &plan.load {
         Load::Single { requests_max: Some(_), .. } => return None,
@@ -269,7 +269,7 @@ fn display(
     live: Option<&LivePage>,
     totals: &LiveTotals,
 ) -> anyhow::Result<Display> {
-    // The address of what is served must stay in sight.
+    // The address of a page or of metrics must stay visible.
     let is_served = live.is_some() || keep.metrics.is_some();
     let on_screen = keep.tui || (!keep.no_tui && !is_served && screen::is_default(longest(plan)));
     let mut display = match on_screen {
@@ -288,7 +288,7 @@ fn display(
     Ok(display.with_live(live))
 }
 
-/// The store that gets the run. One that is named for a run without a file would get nothing, which is said before the load.
+/// Returns the store that gets the run. Refuses, before the load, a store that is named for a run without a file.
 fn store(keep: &KeepArgs) -> anyhow::Result<Option<StoreAddress>> {
     if keep.no_files && keep.store.is_given() {
         return Err(UsageError(
@@ -299,7 +299,7 @@ fn store(keep: &KeepArgs) -> anyhow::Result<Option<StoreAddress>> {
     Ok(keep.store.address()?.filter(|_| !keep.no_files))
 }
 
-/// A length that is wrong may be what is to be tested, so it is sent as typed; but that is said before the load.
+/// Warns, before the load, of a wrong Content-Length. It is sent as typed, since the wrong length may be what the user tests.
 fn warn_of_lengths(plan: &Plan) {
     for request in plan.mixed().iter() {
         let Some((stated, own)) = request.misstated_length() else { continue };
@@ -314,7 +314,7 @@ fn warn_of_lengths(plan: &Plan) {
     }
 }
 
-/// Where a document goes that has no file, under this name without its ending.
+/// Returns the default folder of documents, with this name without its ending; `None` if no files are written.
 fn usual<'a>(keep: &'a KeepArgs, stem: &'a str) -> Usual<'a> {
     (!keep.no_files).then_some((&*keep.out, stem))
 }
@@ -323,7 +323,7 @@ fn source<'a>(outcome: &'a Outcome, findings: &'a Findings, strict: bool) -> Sou
     Source { run: &outcome.run, findings, values: Values::Hidden, strict }
 }
 
-/// Files that carry a name of the user's choosing are not silently replaced; that is said before the load.
+/// Fails, before the load, if files with a name that the user chose exist already.
 fn refuse_existing(plan: &Plan, command: RunCommand, keep: &KeepArgs) -> anyhow::Result<()> {
     if !keep.force {
         let stem = keep.name.as_deref().unwrap_or_default();
@@ -334,7 +334,7 @@ fn refuse_existing(plan: &Plan, command: RunCommand, keep: &KeepArgs) -> anyhow:
     files::refuse_existing(names.iter().map(|name| keep.out.join(name)), files::ANOTHER_NAME)
 }
 
-/// The name that figures and tables carry: the user's own, or else that of the run file, which is unique.
+/// Returns the name of figures and tables: the user's own, or else that of the run file, which is unique.
 fn stem(outcome: &Outcome, keep: &KeepArgs) -> String {
     let from_file = || outcome.file.as_ref()?.file_stem()?.to_str().map(ToOwned::to_owned);
     keep.name.clone().or_else(from_file).unwrap_or_else(|| outcome.run.manifest.name.clone())

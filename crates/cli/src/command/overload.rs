@@ -1,4 +1,4 @@
-//! `plimsoll overload`: what becomes of a target that is offered more than it holds, and what protects it.
+//! `plimsoll overload`: what happens to a target that is offered more than it holds, and what protects it.
 
 use plimsoll_analyze::overload::protection;
 use plimsoll_analyze::{Findings, OverloadClass, OverloadDoubt};
@@ -10,7 +10,7 @@ use crate::args::RecordedRate;
 use crate::exit::Exit;
 use crate::terminal::{remark, result};
 
-/// Says which target is overloaded and by how much, and what may make the answer say less, before the load.
+/// Prints, before the load, which target is overloaded and by how much, and what may weaken the answer.
 pub(super) fn announce(plan: &Plan, recorded: Option<&RecordedRate>) {
     let Some(order) = &plan.overload else { return };
     let most = order.factors.last().copied().unwrap_or(1.0);
@@ -33,13 +33,13 @@ pub(super) fn announce(plan: &Plan, recorded: Option<&RecordedRate>) {
     doubts.into_iter().flatten().for_each(|doubt| remark(&format!("plimsoll: {doubt}")));
 }
 
-/// How long the load of a rate that is known takes at most.
+/// Says how long the load takes at most, if the rate is known.
 fn longest(order: &OverloadOrder) -> Option<String> {
     let minutes = (order.longest(order.rate_per_sec?).as_secs_f64() / 60.0).ceil();
     Some(format!("this takes up to {minutes} min, and longer where the target does not come back"))
 }
 
-/// That too few requests fall due in an overload to judge it.
+/// Warns if too few requests fall due in an overload to judge it.
 fn few_requests(order: &OverloadOrder) -> Option<String> {
     let needed = hold_for_requests(order.rate_per_sec?);
     (order.hold < needed).then(|| {
@@ -51,7 +51,7 @@ fn few_requests(order: &OverloadOrder) -> Option<String> {
     })
 }
 
-/// That the lowest overload is held for too short a time to show a queue.
+/// Warns if the lowest overload is held for too short a time to show a queue.
 fn short_hold(order: &OverloadOrder, plan: &Plan) -> Option<String> {
     let lowest = order.factors.first().copied()?;
     let needed = order.longer_hold(lowest, &plan.slo)?;
@@ -61,7 +61,7 @@ fn short_hold(order: &OverloadOrder, plan: &Plan) -> Option<String> {
     ))
 }
 
-/// That users give up before an answer is late.
+/// Warns if users give up before an answer is late.
 fn short_timeout(plan: &Plan) -> Option<String> {
     let limit = plan.slo.tail_limit()?;
     let timeout_ns = plan.generator.timeout.as_nanos() as f64;

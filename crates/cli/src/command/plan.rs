@@ -88,7 +88,7 @@ pub(crate) struct PlanArgs {
     page: TogetherPageArgs,
 }
 
-/// What is to be planned for.
+/// What to plan for.
 #[derive(Debug, Clone, PartialEq)]
 enum Target {
     /// Requests per second.
@@ -149,7 +149,7 @@ impl PlanArgs {
         Ok(observed)
     }
 
-    /// The changes as typed, and what would have been observed with them; `None` without changes.
+    /// Returns the changes as typed, and the observations with these changes; `None` without changes.
     fn changed(&self, observed: &Observed) -> anyhow::Result<Option<(String, Observed)>> {
         if self.what_if.is_empty() {
             return Ok(None);

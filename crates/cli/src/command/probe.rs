@@ -19,7 +19,7 @@ use plimsoll_units::{Clock, Instant, RealClock, parse_duration};
 use crate::exit::Exit;
 use crate::terminal::{Printable, remark, result};
 
-/// A host's counters are not read more often than this: many of them are kept in hundredths of a second.
+/// The shortest interval between samples: many counters of a host are kept in hundredths of a second.
 const MIN_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
@@ -84,10 +84,10 @@ mod end;
 
 const ROOT: &str = "/";
 
-/// How long the busiest processes are searched for.
+/// How long the search for the busiest processes takes.
 const SEARCH: Duration = Duration::from_millis(300);
 
-/// How many processes are sampled where none is named.
+/// How many processes are sampled if none is named.
 const BUSIEST: usize = 5;
 
 pub(crate) fn probe(args: &ProbeArgs) -> anyhow::Result<Exit> {
@@ -104,11 +104,11 @@ fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     loop {
         let round_began = RealClock.now();
         let mut text = round(&mut host)?;
-        // A reader takes the time since the first line was made for the time that it took to arrive.
+        // The opening line is made last: a reader takes the time since then for the time that the line took to arrive.
         if std::mem::take(&mut is_first) {
             text.insert_str(0, &opening_line()?);
         }
-        // A reader that stalls costs this host nothing, and is no reason to sample later.
+        // Taken before the write: a reader that stalls costs this host nothing, and must not delay the samples.
         let round_ended = RealClock.now();
         match write(&text) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Success),
@@ -122,7 +122,7 @@ fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     }
 }
 
-/// The lines of one round of samples.
+/// Returns the lines of one round of samples.
 fn round(host: &mut Host) -> io::Result<String> {
     samples(host).iter().map(sample_line).collect()
 }
@@ -133,7 +133,7 @@ fn write(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Two samples, and the changes between them.
+/// Takes two samples, and prints the changes between them.
 fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let mut watched = named(args);
     let named = !watched.is_empty();
@@ -142,7 +142,7 @@ fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
         watched.pids = ran.iter().take(BUSIEST).map(|process| process.pid).collect();
     }
     let mut host = host(args, &watched);
-    // A host reports the threads that ran since the read before: the first read only marks the beginning.
+    // A host reports the threads that ran since the previous read: the first read only marks the beginning.
     samples(&mut host);
     if end.comes_before(RealClock.now() + SEARCH) {
         return Ok(Exit::Interrupted);
@@ -155,7 +155,7 @@ fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The processes that ran within a time, the busiest first, without this one; `None` if the user ends it.
+/// Returns the processes that ran within a time, the busiest first, without this one; `None` if the user interrupts.
 fn ran_within(end: &End, time: Duration) -> anyhow::Result<Option<Vec<ProcessUse>>> {
     let read = || CpuTimes::read(Path::new(ROOT)).context("could not list the processes in /proc");
     let before = read()?;
@@ -175,7 +175,7 @@ fn remark_on_absent(ports: &[u16], samples: &[HostSample]) {
     }
 }
 
-/// The ports without a listener; none where the listeners could not be read.
+/// Returns the ports without a listener; none if the listeners could not be read.
 fn absent_ports(ports: &[u16], samples: &[HostSample]) -> Vec<u16> {
     let listeners = || samples.iter().filter(|sample| sample.source == Source::Listener);
     if listeners().any(|sample| !matches!(sample.reading, Reading::Ok(_))) {
@@ -205,12 +205,12 @@ fn host(args: &ProbeArgs, watched: &Watched) -> Host {
     host
 }
 
-/// What this machine calls itself.
+/// Returns the host name of this machine.
 fn name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Times count from the clock's own origin, so that a reader on this machine can place them.
+/// Samples a host. Times count from the clock's own origin, so that a reader on this machine can place them.
 fn samples(host: &mut Host) -> Vec<HostSample> {
     host.samples(Instant::default())
 }

@@ -37,7 +37,7 @@ pub(crate) struct ProfileArgs {
     /// Functions to show
     #[arg(long, value_name = "N", default_value_t = 30)]
     top: usize,
-    /// Sort by the time in which a function ran itself, not by that of all it called too
+    /// Sort by the time of a function itself, without that of the functions it called
     #[arg(long)]
     flat: bool,
 }
@@ -56,7 +56,7 @@ pub(crate) fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
     Ok(Exit::of_all(draw(&profiled, path, args.force)?, false))
 }
 
-/// Draws the flame graph; true if it was written.
+/// Draws the flame graph; returns true if it was written.
 fn draw(profiled: &ProfiledRun, path: &Path, force: bool) -> anyhow::Result<bool> {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
         bail!("{} is no name of a file; write it like --svg flame.svg", path.display());

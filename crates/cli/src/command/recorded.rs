@@ -54,7 +54,7 @@ pub(crate) struct CheckArgs {
     file: PathBuf,
 }
 
-/// The forms a run can be exported to.
+/// The formats of an exported run.
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 enum ExportFormat {
     /// One row a step: concurrency, QPS, mean response time in ms, success in per cent
@@ -70,7 +70,7 @@ pub(crate) struct ExportArgs {
     /// A run file; `last` is the newest
     #[arg(value_parser = values::run_file())]
     file: PathBuf,
-    /// The form
+    /// The format
     #[arg(short, long, value_enum)]
     format: ExportFormat,
     /// Show the values of queries and the bodies of requests
@@ -82,10 +82,10 @@ fn shown_values(shown: bool) -> Values {
     if shown { Values::Shown } else { Values::Hidden }
 }
 
-/// The form in which a run is printed.
+/// How a run is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// The answer at a glance.
+    /// The short answer.
     Short,
     Full,
     Json(Values),
@@ -101,7 +101,7 @@ impl Form {
     }
 }
 
-/// Prints the report of a run, the same for a live and for a recorded one; `file` is where it is recorded.
+/// Prints the report of a run, the same for a live and for a recorded one; `file` is the run file.
 pub(super) fn print_run(
     run: &Run,
     findings: &Findings,

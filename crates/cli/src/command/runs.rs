@@ -1,4 +1,4 @@
-//! `plimsoll runs`: the recorded runs of a folder and of a store, their tags, and their way to the store.
+//! `plimsoll runs`: the recorded runs of a folder and of a store, their tags, and their delivery to the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub(crate) struct RunsArgs {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
-    /// Deliver those of the runs that wait for the store, or all that it does not have
+    /// Deliver the runs that wait for the store, or all that it does not have
     #[arg(
         long,
         value_name = "WHICH",
@@ -80,9 +80,9 @@ enum Deliver {
 
 #[derive(Debug, clap::Subcommand)]
 enum RunsAction {
-    /// Tags of a run, given later or taken away; its file is not changed
+    /// Add tags to a run, or remove them; its file is not changed
     Tag(TagRunArgs),
-    /// Copies a run of the store into a folder, for `report`, `explain` and the others
+    /// Copy a run of the store into a folder, for `report`, `explain` and the others
     Fetch(FetchArgs),
 }
 
@@ -94,7 +94,7 @@ struct TagRunArgs {
     /// Tags: `key=value`, or words
     #[arg(required_unless_present = "untag")]
     tags: Vec<Tag>,
-    /// Take the tag of this key away; may be given several times
+    /// Remove the tag with this key; may be given several times
     #[arg(long, value_name = "KEY")]
     untag: Vec<String>,
     #[command(flatten)]
@@ -122,10 +122,10 @@ pub(crate) struct FilterArgs {
     /// Only runs with this tag: `key=value`, or `key` with any value; may be given several times
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<Tag>,
-    /// Only runs since then: 90min, 12h, 7d, 2w ago, or a date in UTC, 2026-11-01
+    /// Only runs since this time: 90min, 12h, 7d, 2w ago, or a date in UTC, 2026-11-01
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Only runs until then
+    /// Only runs until this time
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
     /// Only runs of this command: answer, search, overload, sweep, run or lab
@@ -134,7 +134,7 @@ pub(crate) struct FilterArgs {
     /// Only runs whose load this host made
     #[arg(long, value_name = "HOST")]
     machine: Option<String>,
-    /// At most so many, the first in order
+    /// At most N runs, the first in order
     #[arg(short, value_name = "N")]
     number: Option<usize>,
 }
@@ -163,7 +163,7 @@ impl FilterArgs {
     }
 }
 
-/// A run of a list.
+/// A row of the list.
 #[derive(Debug)]
 struct Row {
     name: String,
@@ -211,19 +211,19 @@ fn keep_matching(rows: &mut Vec<Row>, filter: &RunFilter) {
     rows.retain(|row| matches(&row.entry, filter));
 }
 
-/// A file that cannot be read matches no filter.
+/// Returns true if a run matches; one that cannot be read matches only an empty filter.
 fn matches<E>(entry: &Result<RunEntry, E>, filter: &RunFilter) -> bool {
     entry.as_ref().map_or(*filter == RunFilter::default(), |run| filter.holds(run))
 }
 
-/// The runs that match, newest first, as `plimsoll runs --json` lists them.
+/// Returns the runs that match, newest first, as `plimsoll runs --json` lists them.
 pub(super) fn matching(runs: FolderRuns, filter: &RunFilter) -> json::RunsDocument {
     let mut rows = rows_of_folder(runs, false);
     keep_matching(&mut rows, filter);
     document(&rows)
 }
 
-/// Why a list is empty, of so many runs.
+/// Explains why a list is empty; `all` is the number of runs before the filter.
 fn nothing_listed(all: usize, folder: &Path) -> String {
     match all {
         0 => format!("no run files in {}; `plimsoll run URL` makes one", folder.display()),
@@ -254,14 +254,14 @@ fn table(rows: &[Row], has_names: bool) -> String {
     text::runs(&listed, text::RunsPage { columns, has_names, now_unix_ms: unix_ms() })
 }
 
-/// The runs of a folder; none where the first run has not made it yet.
+/// Returns the runs of a folder, and reports its errors; none if the folder does not exist yet.
 pub(super) fn folder_runs(folder: &Path) -> anyhow::Result<FolderRuns> {
     let listed = read_folder(folder)?;
     listed.trouble.iter().for_each(|trouble| report_error(trouble));
     Ok(listed)
 }
 
-/// The same, and its trouble is left to the caller.
+/// As [`folder_runs`], but leaves the errors to the caller.
 pub(super) fn read_folder(folder: &Path) -> Result<FolderRuns, StoreError> {
     match RunFolder::new(folder, &build()).runs() {
         Err(StoreError::Missing { .. }) => Ok(FolderRuns::default()),
@@ -281,7 +281,7 @@ fn rows_of_folder(listed: FolderRuns, has_names: bool) -> Vec<Row> {
         let entry = run.entry.map_err(|error| with_causes(&error));
         Row { name, is_stored: false, file, entry, damaged_in_part }
     };
-    // Runs without a start come last, so that a run's place is its name.
+    // Runs without a start come last, so that the position of a run is its name.
     listed.runs.into_iter().enumerate().map(row).collect()
 }
 
@@ -290,7 +290,7 @@ fn row_of_store(run: RunEntry) -> Row {
     Row { name, is_stored: true, file, entry: Ok(run), damaged_in_part: false }
 }
 
-/// Says how many runs a wrong clock keeps the newest.
+/// Reports how many runs begin in the future: a wrong clock makes them the newest.
 pub(super) fn remark_on_future<'a>(runs: impl Iterator<Item = &'a RunEntry>) {
     let now_unix_ms = unix_ms();
     let (begin, machine, count) = match runs.filter(|run| run.started_unix_ms > now_unix_ms).count() {
@@ -303,8 +303,8 @@ pub(super) fn remark_on_future<'a>(runs: impl Iterator<Item = &'a RunEntry>) {
     ));
 }
 
-/// The runs of a store that are not among those of the folder; `None` of one that is away, which is worth a line. Those that are get
-/// the tags that they have in the store, unless it is to get some from here. `done` is what becomes of the runs: `shown`, `judged`.
+/// Returns the runs of a store that are not in the folder; `None`, with a message, if the store is unavailable. Runs in both get
+/// their tags from the store, unless it still lacks tags from here. `done` completes the message: `shown`, `judged`.
 pub(super) fn other_runs(store: &StoreAddress, local: &mut [FolderRun], done: &str) -> Option<StoredRuns> {
     let mut stored = store_runs(store, done)?;
     let tags_by_id = |run: &RunEntry| Some((run.id.clone()?, run.tags.clone()));
@@ -323,7 +323,7 @@ pub(super) fn other_runs(store: &StoreAddress, local: &mut [FolderRun], done: &s
     Some(stored)
 }
 
-/// All runs of a store.
+/// Reads all runs of a store; `None`, with a message, if it is unavailable.
 fn store_runs(store: &StoreAddress, done: &str) -> Option<StoredRuns> {
     let stored = match TeamStore::connect(store).and_then(|open| open.runs()) {
         Ok(stored) => stored,
@@ -364,8 +364,8 @@ fn deliver_from(args: &RunsArgs, which: Deliver) -> anyhow::Result<Exit> {
     Ok(Exit::of_all(delivery.waiting == 0 && delivery.dropped.is_empty(), is_interrupted))
 }
 
-/// The runs of the folder that match and wait for the store, or of those that match all that ended in order; the first in order, if
-/// so many are asked for.
+/// Returns the runs of the folder that match and either wait for the store or, with [`Deliver::All`], ended in order; at most
+/// the number that was asked for.
 fn runs_to_deliver(
     args: &RunsArgs,
     filter: &RunFilter,
@@ -400,7 +400,7 @@ fn tag(args: &TagRunArgs) -> anyhow::Result<Exit> {
     let store = args.store.address()?;
     plimsoll_store::summarize(&args.run)?;
     RunNotes::change(&args.run, |notes| notes.change_tags(change))?;
-    // A store of the environment gets the tags of the runs that are meant for it, and no other run.
+    // A store of the environment gets the tags only of runs that are meant for it.
     let is_for = |store: &StoreAddress| {
         Ok::<_, NotesError>(args.store.is_given() || RunNotes::read(&args.run)?.is_for(store.name()))
     };
@@ -416,7 +416,7 @@ fn tag(args: &TagRunArgs) -> anyhow::Result<Exit> {
 fn fetch(args: &FetchArgs) -> anyhow::Result<Exit> {
     let store = args.store.required()?;
     let file = TeamStore::connect(&store)?.file(&args.run)?;
-    // A name of a store is no path.
+    // The name that a store gives must not be used as a path.
     let name = Path::new(&file.name).file_name().map(ToOwned::to_owned);
     let path = args.out.join(name.unwrap_or_else(|| "run.plimsoll".into()));
     if path.exists() {

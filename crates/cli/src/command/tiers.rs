@@ -1,4 +1,4 @@
-//! `plimsoll tiers`: runs of the same tiers with other numbers of machines, side by side.
+//! `plimsoll tiers`: runs of the same tiers with different numbers of machines, side by side.
 
 use std::path::PathBuf;
 
@@ -71,7 +71,7 @@ pub(crate) fn tiers(args: &TiersArgs) -> anyhow::Result<Exit> {
     Ok(Exit::of_all(drawn && !failed, context.is_interrupted()))
 }
 
-/// Prints the table, draws the figures and writes the page; true if all of them are there.
+/// Prints the table, draws the figures and writes the page; returns true if nothing is missing.
 fn print_tiers(runs: &[NamedRun], name: &str, args: &TiersArgs) -> anyhow::Result<bool> {
     let TierScalings { rows, scalings, kinds } = TierScalings::of_runs(&by_name(runs));
     let document = json::TiersDocument::new(&rows, &scalings, &kinds);
@@ -93,7 +93,7 @@ fn print_tiers(runs: &[NamedRun], name: &str, args: &TiersArgs) -> anyhow::Resul
 pub(super) fn figures(stem: &str, name: &str, scalings: &[TierScaling]) -> anyhow::Result<Vec<Output>> {
     let mut outputs = Vec::new();
     for (index, scaling) in scalings.iter().enumerate() {
-        // A tier may have been scaled with several numbers of another.
+        // A tier may have been scaled next to several sizes of another tier.
         let again = scalings[..index].iter().filter(|other| other.tier == scaling.tier).count();
         let number = if again == 0 { String::new() } else { format!("_{}", again + 1) };
         let stem = format!("{stem}_scaling_{}{number}", scaling.tier.replace('/', "-"));

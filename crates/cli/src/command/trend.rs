@@ -18,9 +18,9 @@ use crate::exit::{Exit, NoEvidence, UsageError};
 use crate::files::{Output, Written};
 use crate::terminal::{page, print, report_error};
 
-/// The newest comparable runs that are compared where no number is given: the time grows with its square.
+/// How many of the newest comparable runs are compared by default: the time grows with the square.
 const DEFAULT_RUNS: usize = 200;
-/// The most: with so many the test takes seconds.
+/// The maximum number of runs: with so many the test takes seconds.
 const MAX_RUNS: usize = 1000;
 
 #[derive(Debug, clap::Args)]
@@ -97,7 +97,7 @@ pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
     print(args.json, document, || text::trend(&found, &args.by_tag, &page(None)))?;
     let drawn = args.no_files || draw(args, &found);
     let Some(margin) = args.fail_on_regression else { return Ok(Exit::of_all(drawn, false)) };
-    // A pipeline must not pass because what it follows can be measured or read no longer.
+    // A pipeline must not pass because its metric can no longer be measured or read.
     if chosen.store_read == Some(false) {
         let text = "the runs of the store are missing: whether the newest level is worse is not known; judge the runs of this \
                     machine alone with --store none";
@@ -110,7 +110,7 @@ pub(crate) fn trend(args: &TrendArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Says why it is not known whether the newest level is worse: the document is printed, and an error would be a second one.
+/// Prints why it is not known whether the newest level is worse. It returns no error, since the document is printed already.
 fn refused(why: String) -> Exit {
     report_error(&NoEvidence(why));
     Exit::Refused
@@ -130,19 +130,19 @@ fn runs_max(args: &TrendArgs) -> Result<usize, UsageError> {
     }
 }
 
-/// What of the folder and of the store is judged.
+/// The runs of the folder and of the store that are judged.
 #[derive(Debug)]
 struct Chosen {
     runs: Vec<RunEntry>,
-    /// When the runs began whose files, or whose rows in the store, cannot be read.
+    /// The start times of runs whose files, or whose rows in the store, cannot be read.
     unreadable_unix_ms: Vec<u64>,
     /// Whether the store could be read; `None` without one.
     store_read: Option<bool>,
 }
 
 impl Chosen {
-    /// The runs that the filter lets through, each once, however many copies of its file there are. Only the first of them stands for
-    /// the run, as in `last~N`: another one may have tags that were since changed.
+    /// Chooses the runs that pass the filter, each once, however many copies of its file there are. The first copy stands for the
+    /// run, as in `last~N`: another one may have tags that were changed since.
     fn new(args: &TrendArgs) -> anyhow::Result<Self> {
         let filter = args.filter.filter(None)?;
         let mut listed = folder_runs(&args.folder)?.runs;
@@ -160,8 +160,8 @@ impl Chosen {
     }
 }
 
-/// When the runs began whose files cannot be read, of whatever name and URL: these are not known. Without a start that is when the
-/// file was last written, and if not even that is known they count as the newest.
+/// Returns when the runs began whose files cannot be read, whatever their names and URLs, which are not known. Without a start,
+/// the last change of the file counts; if that is not known either, they count as the newest.
 fn unreadable(listed: &[FolderRun], filter: &RunFilter) -> Vec<u64> {
     let began = |run: &FolderRun| run.started_unix_ms.or_else(|| modified_unix_ms(&run.path));
     let unreadable = listed.iter().filter(|run| run.entry.is_err());
@@ -178,7 +178,7 @@ fn no_evidence(few: TooFewRuns) -> NoEvidence {
     NoEvidence(format!("{few}; make more runs of one plan{}", left_out.unwrap_or_default()))
 }
 
-/// Draws the figure; true if it was written.
+/// Draws the figure; returns true if it was written.
 fn draw(args: &TrendArgs, found: &Trend) -> bool {
     let name = found.points.last().map_or("run", |point| point.run.name.as_str());
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };

@@ -22,7 +22,7 @@ use crate::terminal::{remark, result, with_causes};
 
 /// How soon Ctrl-C is noticed.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// More runs on one page are no comparison, and take long to read.
+/// The maximum number of runs on one page: more are no comparison, and take long to read.
 const MAX_RUNS: usize = 12;
 
 #[derive(Debug, clap::Args)]
@@ -98,7 +98,7 @@ impl RunLibrary for Folder {
     }
 }
 
-/// The file of this name among those of the folder: a name is never a path.
+/// Returns the file of this name among those of the folder: a name is never a path.
 fn path_of<'a>(known: &'a [PathBuf], file: &str) -> Result<&'a Path, LibraryError> {
     let path = known.iter().find(|path| path.file_name().is_some_and(|name| name == file));
     path.map(PathBuf::as_path)

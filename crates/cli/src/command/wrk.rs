@@ -17,12 +17,12 @@ use crate::terminal::Printable;
 /// How long after a signal a script may still run: long enough to drain the load, to print it, and to sum it up.
 const INTERRUPTED_LONGEST: Duration = Duration::from_secs(5);
 
-/// Makes the run of wrk's command line, if this process is called for that: by wrk's own name, or as the command `wrk`.
+/// Makes the run of wrk's command line, if this process is called by wrk's own name or with the command `wrk`; otherwise `None`.
 pub(crate) fn run() -> Option<ExitCode> {
     let mut args = env::args_os();
     let path = args.next()?;
     let name = Path::new(&path).file_name()?.to_string_lossy().into_owned();
-    // What messages call the program; wrk2's options are known by it.
+    // The program's name in messages; wrk2 is recognised by it.
     let program = match name.as_str() {
         "wrk" | "wrk2" => path.to_string_lossy().into_owned(),
         _ => (args.next()? == "wrk").then(|| format!("{name} wrk"))?,

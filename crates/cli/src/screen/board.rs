@@ -1,25 +1,25 @@
-//! What the screen shows of a run.
+//! The data that the screen shows of a run.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use plimsoll_record::FailureKind;
 
-/// A run as far as it is known.
+/// The state of a run on the screen.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Board {
     /// The URL.
     pub(super) target: String,
-    /// What goes on, such as `step 4 of 11 · 64 connections`.
+    /// The current phase, such as `step 4 of 11 · 64 connections`.
     pub(super) phase: String,
     pub(super) elapsed: Duration,
-    /// The longest time of this load; zero where it has none.
+    /// The longest time of this load; zero if it has none.
     pub(super) limit: Duration,
-    /// The time for all that follows, at most.
+    /// The longest time that is left for the whole run.
     pub(super) left: Duration,
     /// Responses per second now; `None` until this load has its first response.
     pub(super) throughput_per_sec: Option<f64>,
-    /// The same of the moments of the run, oldest first.
+    /// The throughput at the moments of the run, in responses per second, oldest first.
     pub(super) course: Vec<u64>,
     /// Median and 99th percentile of latency over the last second, in nanoseconds.
     pub(super) p50_ns: Option<f64>,
@@ -36,7 +36,7 @@ pub(super) struct Board {
 }
 
 impl Board {
-    /// True once the target is known, and so all that is shown of a run.
+    /// Returns true once the target is known; before that there is nothing to show.
     pub(super) fn has_begun(&self) -> bool {
         !self.target.is_empty()
     }
@@ -57,6 +57,6 @@ pub(super) struct Row {
 pub(super) struct Bar {
     pub(super) host: String,
     pub(super) resource: String,
-    /// Used over how much there is.
+    /// The use divided by the capacity.
     pub(super) share: f64,
 }

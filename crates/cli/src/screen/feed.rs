@@ -1,4 +1,4 @@
-//! From what happens in a run to what the screen shows of it.
+//! Updates what the screen shows from the progress of a run.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use plimsoll_units::{count_text, grouped};
 
 use super::board::{Bar, Board, Row};
 
-/// Moments of a run that are kept for its course.
+/// The number of moments that are kept of a run.
 const COURSE: usize = 240;
-/// Percentiles are those of a while, in nanoseconds.
+/// The shortest window of the percentiles, in nanoseconds.
 const LATEST_NS: u64 = 1_000_000_000;
-/// Resources of one host that are shown.
+/// The maximum number of resources that are shown of one host.
 const BARS_PER_HOST: usize = 3;
 
-/// What is kept to make the next change of the board from.
+/// The state that is kept between updates of the board.
 #[derive(Debug, Default)]
 pub(super) struct Feed {
     level: String,
-    /// The time left for all when this load began.
+    /// The time that was left for the whole run when this load began.
     left: Duration,
-    /// The latencies of this load, and those since the last look.
+    /// The latencies of this load, and those since the last update of the percentiles.
     of_load: Option<Histogram>,
     latest: Option<Histogram>,
     latest_ns: u64,
@@ -115,7 +115,7 @@ impl Feed {
             return;
         }
         for times in [&mut self.of_load, &mut self.latest] {
-            // One that cannot be read is reported when the run is analysed.
+            // A histogram that cannot be decoded is reported when the run is analysed.
             if frame.latency.add_to(times.get_or_insert_with(latency_histogram)).is_err() {
                 return;
             }
@@ -129,7 +129,7 @@ impl Feed {
     }
 }
 
-/// What is used most of each host.
+/// Returns the resources of each host that are used most.
 fn bars(resources: &[Resource]) -> Vec<Bar> {
     let bar = |resource: &Resource| {
         let part = resource.part.to_string();
@@ -137,7 +137,7 @@ fn bars(resources: &[Resource]) -> Vec<Bar> {
         Some(Bar {
             host: resource.host.clone(),
             resource: match part.starts_with(&name) {
-                // A core is named `core 1`.
+                // The part of a core has the name already: `core 1`.
                 true => part,
                 false => format!("{name} {part}").trim_end().to_owned(),
             },
@@ -156,7 +156,7 @@ fn bars(resources: &[Resource]) -> Vec<Bar> {
     shown
 }
 
-/// A load in words, such as `64 connections`.
+/// Describes a load, such as `64 connections`.
 pub(crate) fn level_text(step: &StepPlan) -> String {
     match step.rate_per_sec() {
         None if step.connections() == 1 => "1 connection".to_owned(),

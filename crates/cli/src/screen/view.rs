@@ -1,4 +1,4 @@
-//! The board drawn on a terminal of any size.
+//! Draws the board on a terminal of any size.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -13,20 +13,20 @@ use ratatui::widgets::{Paragraph, Row as TableRow, Sparkline, Table};
 
 use super::board::{Bar, Board, Row};
 
-/// Narrower terminals get one column.
+/// The smallest width for two columns; narrower terminals get one.
 const TWO_COLUMNS: u16 = 90;
 const MESSAGES: u16 = 4;
 const SPARKLINE: u16 = 3;
-/// Columns of the bar of a resource.
+/// The width of a resource's bar, in columns.
 const BAR: usize = 20;
-/// From here on a resource is nearly used up.
+/// The share from which a resource counts as nearly used up.
 const NEARLY_FULL: f64 = 0.9;
 
 const DIM: Style = Style::new().add_modifier(Modifier::DIM);
 const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 const ALERT: Style = Style::new().fg(Color::Red);
 
-/// Draws all of it; a small terminal shows what comes first.
+/// Draws the whole board; a small terminal shows only its first parts.
 pub(super) fn draw(frame: &mut Frame<'_>, board: &Board) {
     let messages = (board.messages.len() as u16).min(MESSAGES);
     let parts = Layout::vertical([Constraint::Length(4), Constraint::Min(0), Constraint::Length(messages)]);
@@ -50,7 +50,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, board: &Board) {
     frame.render_widget(Paragraph::new(lines), foot);
 }
 
-/// Text of others, which must not steer the terminal.
+/// Escapes everything in a text that would control the terminal.
 fn safe(text: &str) -> Cow<'_, str> {
     printable(text, false)
 }
@@ -60,7 +60,7 @@ fn heading(board: &Board) -> Vec<Line<'_>> {
         Duration::ZERO => format!("{:.0} s", board.elapsed.as_secs_f64()),
         limit => format!("{:.0} of ≤ {:.0} s", board.elapsed.as_secs_f64(), limit.as_secs_f64()),
     };
-    // Of a run of one load it would say the same again.
+    // In a run of one load this would repeat the limit.
     let left = match board.left > board.limit.saturating_sub(board.elapsed) {
         true => format!(" · ≤ {:.0} s left", board.left.as_secs_f64()),
         false => String::new(),
@@ -72,7 +72,7 @@ fn heading(board: &Board) -> Vec<Line<'_>> {
     ]
 }
 
-/// The loads that have ended, the newest at the bottom; nothing before the first.
+/// Draws the loads that have ended, the newest at the bottom; nothing before the first.
 fn rows(frame: &mut Frame<'_>, board: &Board, area: Rect) {
     if board.rows.is_empty() {
         return;
@@ -102,7 +102,7 @@ fn rows(frame: &mut Frame<'_>, board: &Board, area: Rect) {
     frame.render_widget(Table::new(board.rows[from..].iter().map(row), widths).header(head), area);
 }
 
-/// The load that goes on: throughput, latency, failures, hosts.
+/// Draws the current load: throughput, latency, failures, hosts.
 fn now(frame: &mut Frame<'_>, board: &Board, area: Rect) {
     let parts = Layout::vertical([Constraint::Length(2), Constraint::Length(SPARKLINE), Constraint::Min(0)]);
     let [figures, course, rest] = parts.areas(area);

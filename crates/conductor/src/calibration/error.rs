@@ -1,4 +1,4 @@
-//! Why there is no calibration.
+//! Errors of a calibration.
 
 use std::io;
 use std::time::Duration;

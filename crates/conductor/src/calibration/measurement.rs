@@ -1,4 +1,4 @@
-//! One load against null servers, and what came of it.
+//! One load against null servers, and its result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -15,20 +15,20 @@ use plimsoll_units::{Clock, Instant, RealClock};
 use super::error::CalibrateError;
 use crate::load::{Load, Policy, measure};
 
-/// Frames of one measurement, and those at its front that are left out: connections are opened in them.
+/// The frames of one measurement; the first `FRAMES_SKIPPED` are left out, because connections are opened in them.
 const FRAMES: u32 = 20;
 const FRAMES_SKIPPED: u32 = 5;
-/// Connections of an open loop: more than are under way at any rate that is kept up with.
+/// Connections of an open loop: more than are in use at any rate that the generator keeps up with.
 const OPEN_CONNECTIONS: u32 = 100;
 /// The null server answers at once or never.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Where measurements are made.
+/// The setup of the measurements.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
     driver: DriverKind,
     interrupted: &'a AtomicBool,
-    /// The cores this process may run on; `None` where threads cannot be bound to them.
+    /// The cores that this process may run on; `None` if threads cannot be bound to them.
     cores: Option<Cores>,
 }
 
@@ -38,13 +38,13 @@ impl<'a> Bench<'a> {
         Self { driver, interrupted, cores: Cores::allowed().ok().filter(bindable) }
     }
 
-    /// The last core makes the load and the first one serves: interrupts of devices often come to the first.
+    /// The last core makes the load and the first one serves: device interrupts often go to the first.
     pub(super) fn pinning(&self) -> Option<Pinning> {
         let numbers = self.cores?.numbers();
         Some(Pinning { worker_core: *numbers.last()?, server_core: *numbers.first()? })
     }
 
-    /// Measures a closed loop. One worker and its server have a core each; more share all cores with as many servers.
+    /// Measures a closed loop. A single worker and its server get one core each; several workers share all cores with as many servers.
     pub(super) fn level(
         &self,
         workers: u32,
@@ -75,7 +75,7 @@ impl<'a> Bench<'a> {
         Ok(sum)
     }
 
-    /// Measures an open loop of one worker at a rate, in whole requests per second.
+    /// Measures an open loop of one worker; the rate is rounded to whole requests per second.
     pub(super) fn rate(&self, rate_per_sec: f64, length: Duration) -> Result<CalibratedRate, CalibrateError> {
         let rate_per_sec = rate_per_sec.round().max(1.0);
         let level = Level::Open {
@@ -99,7 +99,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Makes one load to its end; `count` is given the frames that are measured. Requests under way then are not waited for.
+    /// Makes one load to its end, without waiting for requests under way; calls `count` with each measured frame.
     fn measure(
         &self,
         workers: u32,
@@ -148,7 +148,7 @@ impl<'a> Bench<'a> {
         (0..workers).map(|_| Ok(NullServer::start(core)?)).collect()
     }
 
-    /// Starts the workers. They inherit the core of the thread that starts them, which may run on all cores again afterwards.
+    /// Starts the workers. They inherit the core of the starting thread, which is then allowed on all cores again.
     fn start(&self, order: &StepSpec) -> Result<Load, CalibrateError> {
         if let Some(pinning) = self.pinning().filter(|_| order.workers == 1) {
             Cores::only(pinning.worker_core).bind().map_err(CalibrateError::Pinning)?;

@@ -1,4 +1,4 @@
-//! From the probes of a plan to feeds.
+//! Converts the probes of a plan to feeds.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -19,12 +19,12 @@ pub(crate) struct Watcher {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TargetPlace {
     pub(crate) local: bool,
-    /// Its address; `None` for a unix socket.
+    /// The target's address; `None` for a unix socket.
     pub(crate) address: Option<SocketAddr>,
 }
 
-/// The feeds of all hosts that the plan samples. A target on this machine is always sampled: as the host that the plan
-/// samples here, or that has its address, or else as [`PlanHost::LOCAL`].
+/// The feeds of all hosts that the plan samples. A target on this machine is always sampled: as the plan's host that is sampled
+/// here or has the target's address, or else as [`PlanHost::LOCAL`].
 pub(crate) fn watchers(plan: &Plan, target: TargetPlace) -> Vec<Watcher> {
     let mut hosts = plan.hosts.clone();
     let is_here = |host: &PlanHost| host.probes.iter().any(Probe::is_here);
@@ -40,7 +40,7 @@ pub(crate) fn watchers(plan: &Plan, target: TargetPlace) -> Vec<Watcher> {
     hosts.iter().flat_map(|host| of_host(host, target)).collect()
 }
 
-/// One feed for this machine itself, and one for each other probe: a late answer delays no other.
+/// One feed for this machine, and one for each other probe, so that a late answer does not delay the others.
 fn of_host(host: &PlanHost, target: TargetPlace) -> Vec<Watcher> {
     let port = target.address.map(|address| address.port());
     let here = host.probes.iter().any(Probe::is_here).then(|| Watcher {
@@ -51,7 +51,7 @@ fn of_host(host: &PlanHost, target: TargetPlace) -> Vec<Watcher> {
     here.into_iter().chain(host.probes.iter().filter_map(elsewhere)).collect()
 }
 
-/// This machine, with the processes that the host's probes name, and the target's if that listens here.
+/// This machine with the processes that the host's probes name, and the target's process if it listens here.
 fn local(host: &PlanHost, target_port: Option<u16>) -> Host {
     let mut watched = Watched::default();
     watched.ports.extend(target_port);
@@ -65,8 +65,8 @@ fn local(host: &PlanHost, target_port: Option<u16>) -> Host {
     Host::local(&host.name, Path::new(ROOT), &watched)
 }
 
-/// What another machine is to look into. If the target listens there, its process, and what that is connected to there;
-/// if not, or as long as that is not known, whatever serves other machines there, for one of them is of the target's.
+/// Options for `plimsoll` on another machine. If the target listens there, they name its port. Otherwise, or as long as that is not
+/// known, they ask for every process that serves other machines, because one of these belongs to the target.
 fn asked_of(host: &PlanHost, name: &str, target: TargetPlace) -> Vec<String> {
     let address = target.address.filter(|_| !target.local);
     let is = |ip: IpAddr| host.address == Some(ip) || name.parse() == Ok(ip);

@@ -1,4 +1,4 @@
-//! What carries the protocol: lines of JSON over a Unix socket or a pipe, and the traits that any other carrier implements.
+//! The transport of the protocol: lines of JSON over a Unix socket or a pipe, and the traits that other transports implement.
 
 use std::fmt::Debug;
 use std::io::{self, BufRead, BufReader, Write};
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::protocol::{Command, Message};
 
-/// The longest line, a hundred times the longest frame seen.
+/// The longest line in bytes, a hundred times the longest frame observed.
 const MAX_LINE_BYTES: u64 = 1 << 24;
 
 /// Sends to the other side of a channel.
@@ -22,11 +22,11 @@ pub trait SendTo<T>: Debug + Send {
     /// When the other side is gone.
     fn send(&mut self, value: &T) -> io::Result<()>;
 
-    /// Everything that the other side has sent up to this number of values is safe here, and need not be sent again. Says
-    /// nothing where a channel that breaks cannot be taken up again.
+    /// Confirms that the first `_values` values from the other side are stored safely here and need not be sent again. Does
+    /// nothing for a channel that cannot be resumed after a break.
     fn kept(&mut self, _values: u64) {}
 
-    /// Closes both directions, so that the other side notices; false if it had closed them before.
+    /// Closes both directions, so that the other side notices; false if the other side had closed them before.
     fn close(&mut self) -> bool;
 }
 
@@ -35,41 +35,41 @@ pub trait ReceiveFrom<T>: Send {
     /// Waits for the next value; `None` once the other side has closed the channel.
     ///
     /// # Errors
-    /// When the channel breaks, or carries something else.
+    /// When the channel breaks, or a value cannot be parsed.
     fn receive(&mut self) -> io::Result<Option<T>>;
 }
 
-/// Both directions between two processes.
+/// A bidirectional channel between two processes.
 pub struct Channel<Out, In> {
-    /// What the other side is called, if the carrier knows a name.
+    /// The name of the other side, if the transport knows one.
     pub name: Option<String>,
     pub sender: Box<dyn SendTo<Out>>,
     pub receiver: Box<dyn ReceiveFrom<In>>,
 }
 
-/// Where a coordinator's peers arrive.
+/// Accepts the channels of a coordinator's peers.
 pub trait Rendezvous {
-    /// How long after the command a step begins, so that the command reaches every peer before.
+    /// The time between the command for a step and the start of the step, in which the command must reach every peer.
     fn head_start(&self) -> Duration {
         Duration::from_millis(40)
     }
 
-    /// Whether the coordinator makes a share of the load itself.
+    /// True if the coordinator makes a share of the load itself.
     fn coordinator_takes_part(&self) -> bool {
         true
     }
 
-    /// The channel to a peer that has arrived; `None` if no other one has.
+    /// Returns the channel to a newly arrived peer; `None` if there is none at present.
     ///
     /// # Errors
-    /// When no peer can arrive any more.
+    /// When no further peer can arrive.
     fn arrived(&mut self) -> io::Result<Option<Channel<Command, Message>>>;
 }
 
 /// Writes a value as one line of JSON.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When the line cannot be written.
 pub fn send_line(to: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
@@ -77,20 +77,20 @@ pub fn send_line(to: &mut impl Write, value: &impl Serialize) -> io::Result<()> 
     to.flush()
 }
 
-/// Reads one line of JSON; `None` at the end.
+/// Reads one line of JSON; `None` at the end of the stream.
 ///
 /// # Errors
-/// When it cannot be read, or is no `T`.
+/// When the line cannot be read, or does not parse as a `T`.
 pub fn receive_line<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
     let mut line = Vec::new();
     let read = io::Read::take(from, MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
     if read == 0 { Ok(None) } else { Ok(Some(serde_json::from_slice(&line)?)) }
 }
 
-/// A channel over a Unix socket.
+/// Opens a channel over a Unix socket.
 ///
 /// # Errors
-/// When the socket cannot be shared between the two directions.
+/// When the socket's file descriptor cannot be duplicated.
 pub fn socket_channel<Out, In>(stream: UnixStream) -> io::Result<Channel<Out, In>>
 where
     Out: Serialize,

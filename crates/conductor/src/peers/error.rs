@@ -1,12 +1,12 @@
-//! Why the generators of a run do not come together.
+//! Errors while the generators of a run connect to each other.
 
 use std::io;
 use std::time::Duration;
 
-/// The time peers have to connect to the target and report that they are ready.
+/// The time within which peers must connect to the target and report that they are ready.
 pub(crate) const READY_WITHIN: Duration = Duration::from_secs(30);
 
-/// Why the generators of a run do not come together.
+/// Why the generators of a run could not start together.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
     #[error("the generators of the run could not speak with each other ({0})")]
@@ -21,7 +21,7 @@ pub enum PeerError {
     Missing {
         came: usize,
         expected: usize,
-        /// Those that arrived and did not become ready.
+        /// The names of peers that arrived but did not become ready.
         names: Vec<String>,
     },
     #[error("{why}; the generator that coordinates the run could not be reached either ({source})")]

@@ -14,21 +14,21 @@ use super::error::{PeerError, READY_WITHIN};
 use super::protocol::Message;
 use super::shares::{OnLoss, PeerEvent, Peers};
 
-/// How often the interrupt flag is read meanwhile.
+/// How often the interrupt flag is read while waiting.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How often frames of steps that are over are confirmed.
+/// How often frames of completed steps are confirmed while waiting.
 const KEPT_EVERY: Duration = Duration::from_secs(1);
 
-/// What came from the peer of this index; `None` once it has closed its channel. Nothing comes after that or an error.
+/// A message from the peer with this index; `None` once it has closed its channel. No message follows `None` or an error.
 type Received = (usize, io::Result<Option<Message>>);
 
-/// The other generators of a run. They end when it is dropped.
+/// The other generators of a run. Dropping the group ends them.
 #[derive(Debug)]
 pub struct PeerGroup {
     pub(crate) peers: Peers,
     received: Receiver<Received>,
-    /// How long after the command a step begins.
+    /// The time between the command for a step and its start.
     pub(crate) head_start: Duration,
 }
 
@@ -36,7 +36,7 @@ impl PeerGroup {
     /// Waits until `count` peers have arrived and are ready.
     ///
     /// # Errors
-    /// When one cannot begin, is another version, or does not come in time.
+    /// When a peer cannot begin, has another version, or does not arrive in time.
     pub fn meet(
         rendezvous: &mut dyn Rendezvous,
         count: usize,
@@ -68,8 +68,8 @@ impl PeerGroup {
         Ok(group)
     }
 
-    /// The peers of a coordinator that is gone: those with a share under way, of the step of this index, make it already; `former` are
-    /// the shares of all its steps. They arrive at once.
+    /// Takes over the peers of a dead coordinator. `under_way` are the shares that peers are making of the step with the given
+    /// index, `former` the shares of all its steps. All peers are expected to be available at once.
     ///
     /// # Errors
     /// When a thread cannot be started.
@@ -87,13 +87,13 @@ impl PeerGroup {
         Ok(group)
     }
 
-    /// Asks the peers of a coordinator that is gone to make further steps.
+    /// Asks the peers of a dead coordinator to make further steps.
     pub(crate) fn stand_by(&mut self) {
-        // No other coordinator of the run asks with this number.
+        // The number must differ from those of the run's other coordinators.
         self.peers.stand_by(unix_ms());
     }
 
-    /// Waits until these stand by, or are lost; gives what came meanwhile. Frames are of steps that are over.
+    /// Waits until each peer stands by or is lost, and returns the events in between. Frames among them belong to completed steps.
     pub(crate) fn await_standing_by(&mut self, interrupted: &AtomicBool) -> Vec<PeerEvent> {
         let deadline = RealClock.now() + READY_WITHIN;
         let (mut came, mut kept) = (Vec::new(), RealClock.now());
@@ -111,12 +111,12 @@ impl PeerGroup {
         came
     }
 
-    /// Decides what becomes of the run if a peer is lost.
+    /// Sets the action when a peer is lost.
     pub fn set_on_loss(&mut self, on_loss: OnLoss) {
         self.peers.set_on_loss(on_loss);
     }
 
-    /// Takes the channels of those that have arrived.
+    /// Accepts the channels of peers that have arrived.
     fn let_in(
         &mut self,
         rendezvous: &mut dyn Rendezvous,
@@ -134,7 +134,7 @@ impl PeerGroup {
         Ok(())
     }
 
-    /// What comes next, waited for at most this long.
+    /// The next event, waiting at most this long.
     pub(crate) fn next(&mut self, longest: Duration) -> Option<PeerEvent> {
         let (index, received) = match longest.is_zero() {
             true => self.received.try_recv().ok()?,
@@ -144,14 +144,14 @@ impl PeerGroup {
     }
 }
 
-/// Passes on what one peer reports, until that or the group is gone.
+/// Forwards the messages of one peer, until the peer or the group is gone.
 fn pass_on(index: usize, mut messages: Box<dyn ReceiveFrom<Message>>, to: &Sender<Received>) {
     loop {
         let received = match messages.receive() {
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
             received => received,
         };
-        // What cannot be read is as good as an end: nothing after it could be trusted.
+        // An unreadable message ends the channel, because nothing after it could be trusted.
         let goes_on = matches!(received, Ok(Some(_)));
         if to.send((index, received)).is_err() || !goes_on {
             return;

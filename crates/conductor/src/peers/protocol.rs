@@ -1,6 +1,6 @@
-//! What the generators of one run, and the lab that started them, say to each other.
+//! The messages between the generators of one run, and between a generator and the lab that started it.
 //!
-//! Instants are of the coordinator's monotonic clock, which all processes of a machine share. A carrier between machines
+//! Instants are on the coordinator's monotonic clock, which all processes of a machine share. A transport between machines
 //! translates them on the peer's side.
 
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::context::StepPlan;
 
-/// What the coordinator asks of a peer.
+/// A command of the coordinator to a peer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
@@ -21,9 +21,9 @@ pub enum Command {
     Begin(StepShare),
     /// End the load; requests under way are still waited for.
     EndLoad,
-    /// End the load and wait for nothing.
+    /// End the load without waiting for requests under way.
     Abandon,
-    /// Another coordinator goes on with the run: report with the same number once no step is on.
+    /// Another coordinator continues the run: answer with the same number once no step is under way.
     StandBy { asked: u64 },
 }
 
@@ -31,48 +31,48 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepShare {
     pub step: StepPlan,
-    /// Workers of the processes before this one.
+    /// The number of workers in the processes before this one.
     pub workers_before: u32,
-    /// Workers of this process that take part.
+    /// The number of this process's workers that take part.
     pub own_workers: u32,
     /// How the workers of all processes that take part share the load.
     pub shares: Shares,
-    /// The instant at which the load begins in all of them.
+    /// The instant at which the load begins in all processes.
     pub begins: Instant,
-    /// The instant from which all times of the run count.
+    /// The origin of all times of the run.
     pub origin: Instant,
 }
 
-/// What a generator reports to the process that coordinates it or started it.
+/// A report of a generator to its coordinator, or to the process that started it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
-    /// It has connected to the target and can begin.
+    /// The generator has connected to the target and can begin.
     Ready {
-        /// The version of the tool, which must be the coordinator's.
+        /// The version of the tool, which must equal the coordinator's.
         version: String,
         workers: u32,
-        /// The most requests per second that one of them can make, by the calibration of its machine; `None` if there is none.
+        /// The most requests per second that one worker can make, by the machine's calibration; `None` without one.
         ceiling_per_sec: Option<u64>,
     },
-    /// Its workers have begun a step.
+    /// The generator's workers have begun a step.
     Began {
-        /// Nanoseconds from the step's begin until they were ready; 0 if they were in time.
+        /// Nanoseconds from the step's begin until the workers were ready; 0 if they were in time.
         late_ns: u64,
-        /// How far its clock may be from what `begins` and `origin` were translated with, in nanoseconds; `None` where both sides
-        /// share a clock.
+        /// The error bound of the generator's clock when `begins` and `origin` were translated, in nanoseconds; `None` if both
+        /// sides share a clock.
         clock_error_ns: Option<u64>,
-        /// What the wall clocks say of that; `None` unless both are synchronised.
+        /// A check of the clocks against the wall clocks; `None` unless both wall clocks are synchronised.
         wall: Option<WallClocks>,
     },
     Frame(Box<Frame>),
     Ended {
-        /// The index of the step; `None` if none was on. A coordinator that took over from one that is gone may get the end of an
-        /// earlier step once more.
+        /// The index of the step; `None` if none was under way. After a takeover, a coordinator may receive the end of an earlier
+        /// step again.
         step: Option<u32>,
         fault: Option<String>,
     },
-    /// The answer to [`Command::StandBy`]. Everything before it is of an earlier coordinator, or of a step that is over.
+    /// The answer to [`Command::StandBy`]. All messages before it are for an earlier coordinator, or for a step that is over.
     StandsBy {
         asked: u64,
         workers: u32,

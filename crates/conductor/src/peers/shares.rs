@@ -1,6 +1,6 @@
-//! What a coordinator knows of the other generators of its run: their shares, what it has of each, and which are gone.
+//! The coordinator's state about the other generators of its run: their shares, the messages received, and lost peers.
 //!
-//! It does no I/O and asks no clock.
+//! It does no I/O and reads no clock.
 
 use std::io;
 use std::time::Duration;
@@ -15,76 +15,75 @@ use super::error::PeerError;
 use super::protocol::{Command, Message, StepShare};
 use crate::context::StepPlan;
 
-/// Generators that begin further apart than this do not make one load.
+/// Generators whose starts differ by more than this do not make one load.
 const MAX_APART: Duration = Duration::from_millis(10);
 
-/// What becomes of a run that loses one of its generators. The step that is on goes on without it in any case but the first.
+/// The action when a run loses one of its generators. Except with `Stop`, the current step goes on without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnLoss {
     /// The run ends.
     Stop,
-    /// Later steps go on without its share: the target gets that much less.
+    /// Later steps run without the lost share, so the target gets less load.
     Continue,
-    /// Later steps are dealt out to those that are left.
+    /// Later steps are divided among the remaining generators.
     #[default]
     Redistribute,
 }
 
 #[derive(Debug)]
 struct Peer {
-    /// As messages call it.
+    /// The name in messages.
     name: String,
     commands: Box<dyn SendTo<Command>>,
-    /// Commands arrive, as far as is known. If not, its reader reports the end of the channel.
+    /// False once a command could not be sent; the peer's reader then reports the end of the channel.
     reachable: bool,
     workers: u32,
-    /// The most requests per second that one of them can make, as far as that is known.
+    /// The most requests per second that one of the workers can make; `None` if unknown.
     ceiling_per_sec: Option<u64>,
-    /// It was ready, and is gone.
+    /// True if the peer was ready, and is gone.
     is_lost: bool,
-    /// The most workers, with their ceiling, that it had in a step of a former coordinator.
+    /// The most workers, with their ceiling, that the peer had in a step of a former coordinator.
     former: Option<(u32, Option<u64>)>,
-    /// It makes a share of the step that is on.
+    /// True while the peer makes a share of the current step.
     at_work: bool,
-    /// What it makes of the step that is on, or was last.
+    /// The peer's share of the current or last step.
     share: Option<GeneratorShare>,
-    /// How many of its messages were taken in.
+    /// The number of messages received from the peer.
     taken: u64,
-    /// When the last of them was.
+    /// When the last message was received.
     heard: Instant,
 }
 
-/// Something that the coordinator has to know of a peer's share.
+/// An event of a peer that the coordinator must handle.
 #[derive(Debug)]
 pub enum PeerEvent {
     Frame(Box<Frame>),
     Fault(String),
     Late(String),
-    /// The run is to end: a generator was lost under [`OnLoss::Stop`], or none is left.
+    /// The run must end: a generator was lost under [`OnLoss::Stop`], or none is left.
     Stop(String),
 }
 
-/// The other generators of a run. They end when it is dropped.
+/// The other generators of a run. Dropping this closes their channels, which ends them.
 #[derive(Debug)]
 pub struct Peers {
     peers: Vec<Peer>,
-    /// The coordinator makes a share of the load itself.
+    /// True if the coordinator makes a share of the load itself.
     coordinator_takes_part: bool,
     on_loss: OnLoss,
-    /// The instant from which all times of the run count, as of the last step.
+    /// The origin of all times of the run, as of the last step.
     origin: Instant,
-    /// The index of the step that is on, or was last.
+    /// The index of the current or last step.
     step: Option<u32>,
-    /// Something new of the shares is known.
+    /// True if the shares changed since the last [`Self::take_news`].
     has_news: bool,
-    /// The number by which peers of a former coordinator say that they stand by; `None` if there was none.
+    /// The number with which peers of a former coordinator confirm that they stand by; `None` if there was none.
     asked: Option<u64>,
 }
 
 impl Peers {
-    /// No peers yet, of a coordinator that makes a share of the load itself or none. All times of the run count from `origin`
-    /// until a step has another one.
+    /// Creates an empty set of peers. All times of the run count from `origin` until a step sets another origin.
     pub fn new(coordinator_takes_part: bool, origin: Instant) -> Self {
         Self {
             peers: Vec::new(),
@@ -97,8 +96,8 @@ impl Peers {
         }
     }
 
-    /// Goes on for a coordinator that is gone: `under_way` are the shares that these make already, of the step of this index, `former`
-    /// those of all its steps.
+    /// Takes over from a dead coordinator: `under_way` are the shares that peers are making of the step with the given index,
+    /// `former` the shares of all its steps.
     pub fn resume(&mut self, (step, under_way): (Option<u32>, &[GeneratorShare]), former: &[GeneratorShare]) {
         self.step = step;
         for peer in &mut self.peers {
@@ -110,8 +109,8 @@ impl Peers {
         }
     }
 
-    /// Asks the peers of a former coordinator to make further steps once the one that is on is over. Of a step that is not
-    /// recorded nothing can be kept: it ends.
+    /// Asks the peers of a former coordinator to make further steps after the current one. A step that is not recorded ends,
+    /// because nothing of it can be kept.
     pub fn stand_by(&mut self, asked: u64) {
         self.asked = Some(asked);
         for peer in &mut self.peers {
@@ -122,15 +121,15 @@ impl Peers {
         }
     }
 
-    /// True if it is known of all peers of a former coordinator whether they make further steps.
+    /// True if each peer of a former coordinator has either confirmed that it makes further steps or is lost.
     pub fn are_decided(&self) -> bool {
         !self.peers.iter().any(Peer::is_undecided)
     }
 
-    /// Takes in one that has arrived and gets its commands so. Without a name it is called by its number.
+    /// Adds a peer that has arrived; `commands` sends to it. Without a name, the peer is named by its number.
     pub fn add(&mut self, name: Option<String>, commands: Box<dyn SendTo<Command>>, now: Instant) {
         self.peers.push(Peer {
-            // The coordinator is the first.
+            // Peers are numbered from 2, because the coordinator is generator 1.
             name: name.unwrap_or_else(|| format!("generator {}", self.peers.len() + 2)),
             commands,
             reachable: true,
@@ -145,7 +144,7 @@ impl Peers {
         });
     }
 
-    /// How many have arrived.
+    /// The number of peers that have arrived.
     pub(crate) fn count(&self) -> usize {
         self.peers.len()
     }
@@ -154,20 +153,20 @@ impl Peers {
         self.coordinator_takes_part
     }
 
-    /// Decides what becomes of the run if a peer is lost.
+    /// Sets the action when a peer is lost.
     pub fn set_on_loss(&mut self, on_loss: OnLoss) {
         self.on_loss = on_loss;
     }
 
-    /// The names of those that have not said anything yet.
+    /// The names of peers that have not sent any message yet.
     pub(crate) fn silent(&self) -> Vec<String> {
         self.peers.iter().filter(|peer| peer.taken == 0).map(|peer| peer.name.clone()).collect()
     }
 
-    /// Takes in the first that came of a peer: that it is ready.
+    /// Processes the first message of a peer, which must be [`Message::Ready`].
     ///
     /// # Errors
-    /// When it cannot begin, or is another version.
+    /// When the peer cannot begin, or has another version.
     pub fn introduce(
         &mut self,
         index: usize,
@@ -192,17 +191,17 @@ impl Peers {
         Err(PeerError::Failed { name, why })
     }
 
-    /// True if one of them can make a share of further steps.
+    /// True if at least one peer can make a share of further steps.
     pub fn are_left(&self) -> bool {
         self.peers.iter().any(|peer| peer.workers > 0 && !peer.is_lost)
     }
 
-    /// The workers of all of them.
+    /// The number of workers of all peers.
     pub fn workers(&self) -> u32 {
         self.peers.iter().map(|peer| peer.workers).sum()
     }
 
-    /// Each with the workers before it and its own, of a load of so many workers, of which the first `own` are the
+    /// For each peer, the number of workers before it and its own, in a load of `workers` workers of which the first `own` are the
     /// coordinator's.
     fn divided(&self, own: u32, workers: u32) -> impl Iterator<Item = (&Peer, u32, u32)> {
         self.peers.iter().scan(own, move |before, peer| {
@@ -212,28 +211,28 @@ impl Peers {
         })
     }
 
-    /// How so many workers share a load, of which the first `own` are the coordinator's: those of each peer by its ceiling.
+    /// The shares of `workers` workers, of which the first `own` are the coordinator's; peers are weighted by their ceilings.
     pub fn divide(&self, own: u32, workers: u32) -> Shares {
         let of_peers = self.divided(own, workers).map(|(peer, _, workers)| (workers, peer.ceiling_per_sec));
         Shares::by_ceiling(&std::iter::once((own, None)).chain(of_peers).collect::<Vec<_>>())
     }
 
-    /// The most requests per second that so many workers can make together, none of which is the coordinator's; `None` unless that is
-    /// known of all of them.
+    /// The most requests per second that `workers` workers of peers can make together; `None` unless the ceilings of all of them
+    /// are known.
     pub(crate) fn ceiling_per_sec(&self, workers: u32) -> Option<u64> {
         let at_work = self.divided(0, workers).filter(|(.., workers)| *workers > 0);
         at_work.map(|(peer, _, workers)| Some(peer.ceiling_per_sec? * u64::from(workers))).sum()
     }
 
-    /// The names of those that make nothing of a load of so many workers, of which the first `own` are the coordinator's.
+    /// The names of peers that get no load from `workers` workers, of which the first `own` are the coordinator's.
     pub(crate) fn idle(&self, own: u32, workers: u32) -> Vec<&str> {
         let idle = self.divided(own, workers).filter(|(.., workers)| *workers == 0);
         idle.map(|(peer, ..)| peer.name.as_str()).collect()
     }
 
-    /// Gives each its share of a step, of which `own` is the coordinator's. Workers are numbered from the coordinator's
-    /// on; there may be fewer workers than all peers have. A limit of requests is the coordinator's to count; where it makes no
-    /// load, each peer counts its part.
+    /// Sends each peer its share of a step, after the coordinator's share `own`. Workers are numbered from the coordinator's on;
+    /// a step may have fewer workers than all peers have. The coordinator counts a limit of requests; if it makes no load, each
+    /// peer counts its part.
     pub fn begin(&mut self, own: &StepShare) {
         (self.origin, self.step) = (own.origin, Some(own.step.index));
         let before = own.workers_before + own.own_workers;
@@ -267,55 +266,55 @@ impl Peers {
         }
     }
 
-    /// Those that did not say that they stand by are not waited for any more, and are lost.
+    /// Marks peers as lost that have not confirmed that they stand by.
     pub fn give_up_undecided(&mut self) -> Vec<PeerEvent> {
         self.lose_all(Peer::is_undecided, "did not get ready for further steps")
     }
 
-    /// Those that have not ended their share are not waited for any more, and are lost.
+    /// Marks peers as lost that have not ended their share.
     pub fn give_up_at_work(&mut self) -> Vec<PeerEvent> {
         let how = "did not end its load when it was asked to; what it measured last is not counted";
         self.lose_all(|peer| peer.at_work, how)
     }
 
-    /// Those of which nothing has come since this instant, and that have not ended their share, are lost.
+    /// Marks peers as lost that have not ended their share and have sent nothing since this instant.
     pub fn give_up_silent(&mut self, since: Instant) -> Vec<PeerEvent> {
         let how = "lives, but what it measured last did not arrive and is not counted";
         self.lose_all(|peer| peer.at_work && peer.heard < since, how)
     }
 
-    /// What each makes of the step that is on, or was last, as far as that is known, also those without a worker in it; empty where
-    /// the coordinator takes part.
+    /// The known share of each peer in the current or last step, including peers without a worker in it; empty if the coordinator
+    /// takes part.
     pub fn shares(&self) -> Vec<GeneratorShare> {
         let shares = self.peers.iter().filter_map(|peer| peer.share.clone());
         if self.coordinator_takes_part { Vec::new() } else { shares.collect() }
     }
 
-    /// True if something new of the shares is known since the last call.
+    /// True if the shares changed since the last call.
     pub fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.has_news)
     }
 
-    /// Everything that was taken in is safe here, also of those that are lost.
+    /// Confirms that everything received so far is stored safely, including the data of lost peers.
     pub fn kept(&mut self) {
         for peer in &mut self.peers {
             peer.commands.kept(peer.taken);
         }
     }
 
-    /// Sends a command to all that are at work.
+    /// Sends a command to all peers that are making a share.
     pub fn command_all(&mut self, command: &Command) {
         for peer in self.peers.iter_mut().filter(|peer| peer.at_work) {
             peer.command(command);
         }
     }
 
-    /// True if one of them still makes its share.
+    /// True if at least one peer is still making its share.
     pub fn at_work(&self) -> bool {
         self.peers.iter().any(|peer| peer.at_work)
     }
 
-    /// Takes in what came from the peer of this index; `None` once it has closed its channel. Nothing comes after that or an
+    /// Processes a message from the peer with this index; `None` once it has closed its channel. No message follows `None` or an
     /// error.
     pub fn take_in(
         &mut self,
@@ -344,19 +343,19 @@ impl Peers {
                 fault.map(|fault| PeerEvent::Fault(format!("{} {fault}", peer.name)))
             }
             Ok(Some(Message::StandsBy { asked, workers, ceiling_per_sec })) => {
-                // One that answers too late is lost, and what it had is decided.
+                // A peer that answers too late is already lost, and its share is settled.
                 if self.asked == Some(asked) && !peer.is_lost {
                     (peer.workers, peer.ceiling_per_sec) = (workers, ceiling_per_sec);
                 }
                 None
             }
-            // It failed for a former coordinator. What it answers to this one says whether it takes part in further steps.
+            // The peer failed for a former coordinator. Its answer to this one decides whether it takes part in further steps.
             Ok(Some(Message::Failed { why })) if self.asked.is_some() && peer.is_undecided() => {
                 peer.at_work = false;
                 Some(PeerEvent::Fault(format!("{} failed: {why}", peer.name)))
             }
             Ok(Some(Message::Failed { why })) => self.lose(index, &format!("failed: {why}")),
-            // In time, or nothing that concerns the step.
+            // Another message that does not concern the step.
             Ok(Some(_)) => None,
             Ok(None) => self.lose(index, "is gone; what it measured last is not counted"),
             Err(error) => {
@@ -370,7 +369,7 @@ impl Peers {
         lost.into_iter().filter_map(|index| self.lose(index, how)).collect()
     }
 
-    /// A peer that is gone takes part in no further step.
+    /// Marks a peer as lost: it takes part in no further step.
     fn lose(&mut self, index: usize, how: &str) -> Option<PeerEvent> {
         let peer = &mut self.peers[index];
         let known = peer.is_lost;
@@ -380,7 +379,7 @@ impl Peers {
         (peer.is_lost, peer.at_work) = (true, false);
         match peer.former {
             _ if self.on_loss != OnLoss::Continue => peer.workers = 0,
-            // It was gone before it said what it has.
+            // The peer was lost before it reported its workers.
             Some(former) if peer.workers == 0 => (peer.workers, peer.ceiling_per_sec) = former,
             _ => {}
         }
@@ -396,12 +395,12 @@ impl Peers {
 }
 
 impl Peer {
-    /// A former coordinator had it, and it has not said yet that it stands by.
+    /// True if a former coordinator had this peer, and it has not confirmed yet that it stands by.
     fn is_undecided(&self) -> bool {
         self.workers == 0 && !self.is_lost
     }
 
-    /// False if the peer is gone.
+    /// Sends a command; false if the peer is gone.
     fn command(&mut self, command: &Command) -> bool {
         self.reachable = self.reachable && self.commands.send(command).is_ok();
         self.reachable

@@ -1,4 +1,4 @@
-//! Why a run could not begin.
+//! Errors of a run that could not begin.
 
 use std::io;
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ pub enum PrepareError {
         "dns: `{host}` does not resolve ({source}); check the name, use an address, or give one with --resolve"
     )]
     Resolve { host: String, source: io::Error },
-    /// The host, or what stands for it, is none that load can go to.
+    /// Load may not go to the host's address.
     #[error(transparent)]
     Address(#[from] AddressError),
     #[error("connections cannot come from {address}: it is not an address of this machine; {remedy}")]
@@ -33,11 +33,11 @@ pub enum PrepareError {
          limit on concurrent streams, or leave out --http2 and --streams"
     )]
     NoStreams { peer: Destination },
-    /// The command that shows the error adds what helps against this kind.
+    /// The command that shows this error adds a hint for its kind.
     #[error("{}: {peer} does not take a connection ({source})", kind.name())]
     Connect {
         kind: FailureKind,
-        /// The address tried last.
+        /// The last address tried.
         peer: Destination,
         source: io::Error,
     },
@@ -56,7 +56,7 @@ pub enum PrepareError {
          on this port of the server"
     )]
     NoHttp2 { peer: Destination, reason: String },
-    /// The command that shows the error adds what this kind means and what helps.
+    /// The command that shows this error adds the meaning of its kind and a hint.
     #[error("{}: the first request to {peer} has no answer", kind.name())]
     FirstRequest { kind: FailureKind, peer: Destination },
     #[error("interrupted before any load was made")]
@@ -65,7 +65,7 @@ pub enum PrepareError {
     Limits(Vec<Limit>),
 }
 
-/// All limits that a plan meets, so that lifting the first does not only show the next.
+/// Lists all limits that a plan exceeds, so that raising one does not just reveal the next.
 fn in_words(limits: &[Limit]) -> String {
     limits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ")
 }

@@ -1,4 +1,4 @@
-//! What the plan needs of this machine and of the target's accept queue, and what there is.
+//! Compares the plan's needs with the limits of this machine and of the target's accept queue.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use plimsoll_sys::{Destination, TcpTable};
 use super::error::PrepareError;
 use crate::limit::{Effect, Limit, LimitedResource};
 
-/// Lowers the requests on each connection to what the server allows, if that is less; gives the limit met.
+/// Lowers the depth to the number of streams that the server allows; returns the limit if that lowered it.
 pub(super) fn fit_streams(plan: &mut Plan, streams_max: Option<u32>) -> Option<Limit> {
     let available = streams_max?;
     let depth = match &mut plan.load {
@@ -27,25 +27,25 @@ pub(super) fn fit_streams(plan: &mut Plan, streams_max: Option<u32>) -> Option<L
     })
 }
 
-/// What bounds the connections and threads of a plan.
+/// The limits for the connections and threads of a plan.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds<'a> {
     pub(super) limits: &'a Limits,
     /// The addresses of the target.
     pub(super) peers: &'a [Destination],
-    /// Whether all of the target is on this machine.
+    /// True if all of the target's addresses are on this machine.
     pub(super) local: bool,
 }
 
 impl Bounds<'_> {
-    /// One worker per core; half of the cores if the target needs the other half.
+    /// The number of workers: one per core, or half of the cores for a target on this machine, which needs the other half.
     pub(super) fn workers(self, plan: &Plan) -> u32 {
         let cores = self.limits.cores;
         plan.generator.workers.unwrap_or(if self.local { (cores / 2).max(1) } else { cores })
     }
 
-    /// Refuses what cannot be opened; an open end (the doubling ladder, the growth of an open loop) is only brought
-    /// within the limit, and of a ladder the steps within it are run. Gives the plan with the limits that it meets.
+    /// Refuses a plan whose connections cannot be opened. An open end (a doubling ladder, the growth of an open loop) is lowered to
+    /// the limit; of a fixed ladder, only the steps within the limit run. Returns the plan with the limits that it exceeds.
     pub(super) fn fit(self, plan: Plan) -> Result<(Plan, Vec<Limit>), PrepareError> {
         let workers = self.workers(&plan);
         let (plan, mut met) = self.fit_connections(plan)?;
@@ -75,7 +75,7 @@ impl Bounds<'_> {
         }
         let most = available.iter().map(|(_, available)| *available).min().unwrap_or(u64::MAX);
         let most = u32::try_from(most).unwrap_or(u32::MAX);
-        // A search and overloads open connections as they need them; only overloads are likely to need so many.
+        // A search and overloads open connections as needed; only overloads are likely to need many.
         let of_rates = match &plan.overload {
             Some(_) => met(plan.generator.connections_max.into(), Effect::Lowered),
             None => Vec::new(),
@@ -84,7 +84,7 @@ impl Bounds<'_> {
             plan.generator.connections_max = most.min(plan.generator.connections_max);
         }
         if let Load::Ladder { steps: LadderSteps::Fixed(steps), .. } = &plan.load {
-            // The steps beyond stay in the plan, and are reported as not run.
+            // Steps above the limit stay in the plan, and are reported as not run.
             let highest = steps.iter().copied().max().unwrap_or(1);
             let lowered = met(highest.into(), Effect::Lowered);
             return Ok((plan, if lowered.is_empty() { of_rates } else { lowered }));
@@ -95,20 +95,20 @@ impl Bounds<'_> {
         Ok((plan, if lowered.is_empty() { of_rates } else { lowered }))
     }
 
-    /// Connections that the local ports suffice for: each destination and each source has all of them anew, but for those
-    /// that `waiting` says are still held to each.
+    /// The number of connections that the local ports allow. Each pair of source and destination can use all ports, except those that
+    /// connections in TIME-WAIT (`waiting`, per destination) still hold.
     fn ports(self, waiting: &[u64], source_ips: &[IpRange]) -> u64 {
         let to = |(peer, waiting): (&Destination, &u64)| match peer.tcp().map(|address| address.ip()) {
             None => u64::MAX,
             Some(IpAddr::V4(ip)) if ip.is_loopback() && source_ips.is_empty() => u64::MAX,
             Some(ip) => self.limits.ports.saturating_mul(sources(source_ips, ip)).saturating_sub(*waiting),
         };
-        // Destinations get equal shares, so the one with the fewest ways bounds them all.
+        // Destinations get equal shares, so the one with the fewest free ports limits them all.
         let least = self.peers.iter().zip(waiting).map(to).min();
         least.unwrap_or(u64::MAX).saturating_mul(self.peers.len() as u64)
     }
 
-    /// The target's accept queue, where it is on this machine and can be asked.
+    /// The limit of the target's accept queue, if it is on this machine and can be read.
     fn backlog(self, plan: &Plan, workers: u32) -> Option<Limit> {
         let (resource, effect) = (LimitedResource::Backlog, Effect::Risked);
         let available = self.peers.iter().filter_map(backlog_of).min()?;
@@ -117,7 +117,7 @@ impl Bounds<'_> {
         (needed > available).then_some(Limit { resource, needed, available, effect, remedy })
     }
 
-    /// A target on this machine needs a core of its own.
+    /// The limit of the cores; a target on this machine needs one of them.
     fn cores(self, workers: u32) -> Option<Limit> {
         let (resource, effect) = (LimitedResource::Cores, Effect::Risked);
         let (own, available) = (u64::from(self.local), u64::from(self.limits.cores));
@@ -131,7 +131,7 @@ impl Bounds<'_> {
     }
 }
 
-/// The connections that are needed at least; an open end needs one.
+/// The least number of connections that the plan needs; an open end needs one.
 fn connections_asked(load: &Load) -> u64 {
     u64::from(match load {
         Load::Single { level, .. } => level.connections(),
@@ -140,7 +140,7 @@ fn connections_asked(load: &Load) -> u64 {
     })
 }
 
-/// How far an open end may go.
+/// The upper bound of the plan's open end; `None` if it has none.
 fn open_end(plan: &mut Plan) -> Option<&mut u32> {
     match &mut plan.load {
         Load::Ladder { steps: LadderSteps::Doubling { connections_max }, .. } => Some(connections_max),
@@ -166,8 +166,7 @@ fn remedy(resource: ConnectionResource, connections: u64, waiting: u64) -> Strin
     )
 }
 
-/// For each peer the local ports that connections closed from here still hold to it. Where the kernel does not report them,
-/// none are known.
+/// For each peer, the number of local ports held by connections in TIME-WAIT. 0 if the kernel does not report them.
 fn in_time_wait(peers: &[Destination]) -> Vec<u64> {
     let closed = TcpTable::open(None).and_then(|mut table| table.in_time_wait()).unwrap_or_default();
     let to =
@@ -180,29 +179,29 @@ fn sources(ranges: &[IpRange], destination: IpAddr) -> u64 {
     same_family.fold(0_u64, |sum, range| sum.saturating_add(range.count())).max(1)
 }
 
-/// Connections that may be on their way to the target at the same time.
+/// The most connections that may be opening at the same time.
 fn opened_at_once(plan: &Plan, workers: u32) -> u64 {
     let most = match &plan.load {
         Load::Ladder { steps: LadderSteps::Doubling { connections_max }, .. } => u64::from(*connections_max),
-        // An open loop opens as many as the target is behind, which is unknown before the run.
+        // An open loop opens more connections the further the target falls behind, which is unknown before the run.
         Load::Single { level: Level::Open { .. }, .. } if plan.network.keep_alive => {
             plan.generator.connections_max.into()
         }
         load => connections_asked(load),
     };
-    // Connections that serve one request each are replaced as soon as they close, all others gently.
+    // With keep-alive, each worker opens a limited number of connections at a time. Without it, connections are replaced as they close.
     let gently = u64::from(workers) * MAX_CONNECTING as u64;
     if plan.network.keep_alive { most.min(gently) } else { most }
 }
 
-/// The accept backlog of a peer on this machine; where its listener is not to be seen, as in another network
-/// namespace, the most that it can have.
+/// The accept backlog of a peer on this machine. If its listener is not visible, for example in another network namespace, the
+/// kernel's maximum.
 fn backlog_of(peer: &Destination) -> Option<u64> {
     let address = peer.tcp().filter(|address| plimsoll_sys::is_local(address.ip()))?;
     plimsoll_sys::accept_backlog(address).or_else(plimsoll_sys::accept_backlog_max)
 }
 
-/// A listener gets what it asks for, up to what the kernel allows.
+/// How to raise the backlog: a listener gets what it asks for, up to the kernel's maximum.
 fn backlog_remedy(backlog: u64, needed: u64) -> String {
     let server =
         format!("let the server listen with a backlog of {needed} (nginx: listen … backlog={needed})");

@@ -1,4 +1,4 @@
-//! From the host of the URL to the addresses that connections go to.
+//! Resolves the host of the URL to the addresses that connections go to.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -8,10 +8,10 @@ use plimsoll_sys::Destination;
 
 use super::error::PrepareError;
 
-/// Where the plan's connections go: every address of the host, or its unix socket.
+/// The destinations of the plan's connections: every address of the host, or its unix socket.
 ///
 /// # Errors
-/// When the host has no address, or none that can be connected to from the plan's sources.
+/// When the host has no address, or none that the plan's sources can connect to.
 pub fn destinations(plan: &Plan) -> Result<Vec<Destination>, PrepareError> {
     let network = &plan.network;
     if let Some(path) = &network.unix {
@@ -45,7 +45,7 @@ fn ask_resolver(host: &str, port: u16) -> Result<Vec<SocketAddr>, PrepareError> 
     if addresses.is_empty() { Err(error(io::ErrorKind::NotFound.into())) } else { Ok(addresses) }
 }
 
-/// The addresses of the families that the sources are of; all of them without sources.
+/// Keeps the addresses whose family a source has; all of them without sources.
 fn reachable_from(
     sources: &[IpRange],
     mut addresses: Vec<SocketAddr>,
@@ -62,7 +62,7 @@ fn reachable_from(
     Ok(addresses)
 }
 
-/// Checks that connections can come from the sources: of each range both ends, as a range may be long.
+/// Checks that the sources are addresses of this machine. Only both ends of each range are checked, because a range may be long.
 pub(super) fn check_sources(sources: &[IpRange]) -> Result<(), PrepareError> {
     let mut ends = sources.iter().flat_map(|range| [range.first(), range.last()]);
     let remedy = "see `ip address`, and add it with `ip address add ADDRESS dev INTERFACE`";

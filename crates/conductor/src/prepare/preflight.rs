@@ -1,5 +1,5 @@
-//! The one connection before the load, made by the engine: how it is encrypted, whether HTTP/2 is spoken on it, and the
-//! response to one request.
+//! The engine's single connection before the load: its TLS parameters, whether HTTP/2 is spoken on it, and the response to
+//! one request.
 
 use std::io;
 use std::net::IpAddr;
@@ -22,18 +22,18 @@ use super::security::Security;
 use super::tls_port::speaks_tls;
 use crate::load::{Load, Policy, measure};
 
-/// The alert of a server that speaks none of the protocols offered (RFC 7301, section 3.2).
+/// The TLS alert of a server that supports none of the offered protocols (RFC 7301, section 3.2).
 const NO_APPLICATION_PROTOCOL: u8 = 120;
 
-/// The interval of a frame, after which a failure is known.
+/// The interval of a frame; a failure is known after one interval.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// What the first connection showed.
+/// The results of the first connection.
 #[derive(Debug, Default)]
 pub(super) struct Examined {
     pub(super) tls: Option<TlsUsed>,
     pub(super) first: Option<FirstAnswer>,
-    /// How many requests a server of HTTP/2 allows on one connection at a time; `None` without a limit.
+    /// The most concurrent requests that an HTTP/2 server allows on one connection; `None` without a limit.
     pub(super) streams_max: Option<u32>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Preflight<'a> {
 }
 
 impl Preflight<'_> {
-    /// Examines it. A plain connection without a request has nothing more to show than that it was made before.
+    /// Examines the connection. A plain connection without a request is skipped: that connecting works is already known.
     pub(super) fn run(&self) -> Result<Examined, PrepareError> {
         if self.security.is_none() && !self.plan.http2 && self.request.is_none() {
             return Ok(Examined::default());
@@ -68,12 +68,12 @@ impl Preflight<'_> {
         self.outcome(load.first_connection(), failed, answer.get())
     }
 
-    /// The longest time it takes: connecting and the request each have the plan's timeout.
+    /// The longest time of the examination: connecting, the TLS handshake and the request each have the plan's timeout.
     fn longest(&self) -> Duration {
         self.plan.generator.timeout * if self.request.is_some() { 3 } else { 1 }
     }
 
-    /// A step of one connection, which is not opened again, and of one request or none.
+    /// A step of one connection, which is not reopened, and of at most one request.
     fn step(&self, answer: &Arc<OnceLock<FirstAnswer>>, origin: Instant) -> StepSpec {
         let duration = self.longest() + self.plan.generator.timeout;
         let profile = match self.request {
@@ -136,8 +136,8 @@ impl Preflight<'_> {
         Ok(Examined { tls, first, streams_max: (streams_max < u32::MAX).then_some(streams_max) })
     }
 
-    /// True if a request in plain HTTP/1.1 has no answer that makes sense: servers of TLS close the connection, send an alert,
-    /// or answer with status 400.
+    /// True if a request in plain HTTP/1.1 got no meaningful response: a TLS server closes the connection, sends an alert, or answers
+    /// with status 400.
     fn is_refused_in_plain(&self, answer: Option<&FirstAnswer>) -> bool {
         let is_plain = self.security.is_none() && !self.plan.http2 && self.request.is_some();
         is_plain && answer.is_none_or(|answer| answer.status == 400)
@@ -170,7 +170,7 @@ impl Preflight<'_> {
             cipher: established.cipher.to_owned(),
             resumption: spec.resumption,
             verified: !spec.insecure,
-            // A certificate that was verified is for the name that was asked for; of others nothing is known.
+            // A verified certificate is valid for the requested name. An unverified one proves no name.
             peer: (!spec.insecure).then(|| self.plan.target.host.clone()),
         })
     }
@@ -187,7 +187,8 @@ impl Preflight<'_> {
         }
     }
 
-    /// A server that chooses its certificate by name may refuse a client that sends none (RFC 6066 section 3).
+    /// A hint for a URL with an IP address: a server that selects its certificate by name may refuse a client without SNI (RFC 6066
+    /// section 3).
     fn tls_hint(&self) -> &'static str {
         match self.plan.target.host.parse::<IpAddr>() {
             Ok(_) => {
@@ -207,23 +208,23 @@ impl Preflight<'_> {
     }
 }
 
-/// The connection while it is examined.
+/// A connection during its examination.
 struct Examining<'a> {
     preflight: &'a Preflight<'a>,
     answer: &'a OnceLock<FirstAnswer>,
     gives_up: Instant,
-    /// How the request, or the connecting, failed.
+    /// How the request or the connection attempt failed.
     failed: Option<FailureKind>,
-    /// Nothing more is waited for.
+    /// True once the examination is over.
     over: bool,
 }
 
 impl Examining<'_> {
-    /// True once everything that is asked for is known, or cannot be.
+    /// True once all results are known, or cannot become known.
     fn knows(&self, seen: &FirstConnection) -> bool {
         let Preflight { plan, security, request, .. } = self.preflight;
         let secured = security.is_none() || seen.established.get().is_some();
-        // A server may allow no request at first.
+        // A server may first allow no streams and raise that limit later.
         let speaks = !plan.http2 || (seen.http2.get().is_some() && seen.streams_max() > 0);
         let answered = request.is_none() || self.answer.get().is_some();
         (secured && speaks && answered) || seen.tls_failure.get().is_some() || self.failed.is_some()
@@ -236,7 +237,7 @@ impl Policy for Examining<'_> {
     const WAIT: Duration = Duration::from_millis(2);
 
     fn frame(&mut self, _load: &mut Load, frame: Box<Frame>, _now: Instant) -> Result<(), PrepareError> {
-        // What fails after the end fails by that.
+        // Failures after the end are caused by the end itself.
         if !self.over {
             let kind = frame.head.counts.failed.iter().next().map(|(kind, _)| kind);
             self.failed = self.failed.or(kind);
@@ -258,7 +259,7 @@ impl Policy for Examining<'_> {
     }
 }
 
-/// The source of one request, which keeps what its response is like.
+/// A source of one request, which stores facts about its response.
 #[derive(Debug, Clone)]
 struct SingleRequestSource {
     request: FixedRequest,

@@ -1,4 +1,4 @@
-//! TLS of a plan: its files read, and clients made of them.
+//! The TLS settings of a plan: reads its files and creates clients from them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use plimsoll_engine::TlsConfig;
 use plimsoll_plan::{Plan, TlsSpec};
 use plimsoll_tls::{Client, Identity, Roots, ServerName, TlsError, TlsSettings};
 
-/// Why connections cannot be encrypted as the plan wants it.
+/// Why connections cannot be encrypted as the plan asks.
 #[derive(Debug, thiserror::Error)]
 pub enum SecurityError {
     #[error(
@@ -22,22 +22,22 @@ pub enum SecurityError {
     #[error("{source}{files}")]
     Settings {
         source: TlsError,
-        /// The files that were read, after a space and in brackets, or nothing.
+        /// The files that were read, in parentheses after a space; may be empty.
         files: String,
     },
 }
 
-/// How the connections of a run are encrypted.
+/// The TLS configurations of a run.
 #[derive(Debug)]
 pub(crate) struct Security {
     pub(crate) order: TlsConfig,
-    /// For the connection before the load: nothing of it may be resumed under the load, whose first handshakes
-    /// would be cheaper for it.
+    /// For the connection before the load. It never resumes a session, and the load cannot resume its session, which would make the
+    /// load's first handshakes cheaper.
     pub(crate) first: TlsConfig,
 }
 
 impl Security {
-    /// Reads the plan's files and makes its clients; `None` for a plan without TLS.
+    /// Reads the plan's files and creates its clients; `None` for a plan without TLS.
     pub(crate) fn load(plan: &Plan) -> Result<Option<Self>, SecurityError> {
         let Some(spec) = &plan.tls else { return Ok(None) };
         let protocol: &[u8] = if plan.http2 { b"h2" } else { b"http/1.1" };
@@ -60,7 +60,7 @@ impl Security {
     }
 }
 
-/// Names the files that an error is about.
+/// Adds the names of the files to an error.
 fn failed(spec: &TlsSpec, source: TlsError) -> SecurityError {
     match (&spec.cert, source) {
         (Some(path), TlsError::NoKey) if spec.key.is_none() => SecurityError::NoKey { path: path.clone() },
@@ -68,7 +68,7 @@ fn failed(spec: &TlsSpec, source: TlsError) -> SecurityError {
     }
 }
 
-/// The client's own certificate with its key, which may stand in the same file.
+/// The client's certificate with its key, which may be in the same file.
 fn identity(spec: &TlsSpec) -> Result<Option<Identity>, SecurityError> {
     let Some(cert) = &spec.cert else { return Ok(None) };
     let chain_pem = read("--cert", cert)?;
@@ -87,7 +87,7 @@ fn read(option: &'static str, path: &Path) -> Result<Vec<u8>, SecurityError> {
     read.map_err(|source| SecurityError::File { option, path: path.to_owned(), source })
 }
 
-/// The files of a plan with their options, for an error that is about one of them.
+/// Lists the files of a plan with their options, for an error about one of them.
 fn files(spec: &TlsSpec) -> String {
     let given = [("--cacert", &spec.cacert), ("--cert", &spec.cert), ("--key", &spec.key)];
     let named: Vec<String> = given

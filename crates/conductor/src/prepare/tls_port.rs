@@ -1,4 +1,4 @@
-//! Whether a port that does not answer in plain HTTP speaks TLS.
+//! Detects a port that speaks TLS instead of plain HTTP.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,17 +7,17 @@ use std::time::Duration;
 use plimsoll_sys::Destination;
 use plimsoll_tls::{Client, ServerName, TlsSettings};
 
-/// How a record of an alert or of a handshake begins (RFC 8446, section 5.1).
+/// The record types of an alert and of a handshake (RFC 8446, section 5.1).
 const RECORDS: [u8; 2] = [21, 22];
-/// A server that speaks TLS answers at once.
+/// The timeout; a TLS server answers at once.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// True if the peer answers the greeting of TLS in TLS. Nothing is verified, and no request is sent.
+/// True if the peer answers a TLS ClientHello with a TLS record. No certificate is verified, and no request is sent.
 pub(super) fn speaks_tls(peer: &Destination, host: &str) -> bool {
     first_byte(peer, host).is_ok_and(|first| RECORDS.contains(&first))
 }
 
-/// The first byte that a peer answers to the greeting of TLS.
+/// Returns the first byte of a peer's answer to a ClientHello.
 fn first_byte(peer: &Destination, host: &str) -> io::Result<u8> {
     let address = peer.tcp().ok_or(io::ErrorKind::Unsupported)?;
     let client = Client::new(&TlsSettings { verify: false, ..TlsSettings::default() });

@@ -1,4 +1,4 @@
-//! A profile is taken on a thread of its own while the load is on.
+//! Takes a profile on its own thread during the load.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,13 +13,13 @@ use super::error::ProfileError;
 use super::page::ProfilePage;
 use super::perf::{Perf, PerfRecording};
 
-/// The load is on for so long before the profile begins.
+/// The time between the start of the load and the start of the profile.
 pub(super) const WARM_UP: Duration = Duration::from_secs(1);
 
-/// A thread that is asked to end does so within this time, unless it waits for a server. Then it is left to itself.
+/// How long the thread may take to end when asked. It takes longer only if it waits for a server, and is then abandoned.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// How often it is checked whether the user ends the run while a recording is converted.
+/// How often the interrupt is checked while a recording is converted.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ impl Source {
         }
     }
 
-    /// Records for so long, or until the other end of `cancelled` is gone.
+    /// Records for `time`, or until the sender of `cancelled` is dropped.
     fn record(&self, time: Duration, cancelled: &Receiver<()>) -> Result<Recording<'_>, ProfileError> {
         match self {
             Self::Page(page) => page.take(time).map(Recording::Profile),
@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// What was recorded, which need not be the profile yet.
+/// The result of recording, which may still have to be converted to a profile.
 #[derive(Debug)]
 enum Recording<'a> {
     Profile(Vec<u8>),
@@ -92,7 +92,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Starts the thread, which begins when the load is warm.
+    /// Starts the thread, which begins to record after [`WARM_UP`].
     pub(super) fn begin(source: Source, time: Duration) -> Self {
         let (go_on, cancelled) = channel();
         let (outcome, taken) = channel();
@@ -104,12 +104,12 @@ impl Capture {
         Self { began: RealClock.now(), done, taken, go_on }
     }
 
-    /// Set once all is recorded, or nothing will be. The profile may still have to be converted.
+    /// A flag that is set once recording has ended. The profile may still have to be converted.
     pub(super) fn done(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.done)
     }
 
-    /// Ends a recording that is not done, and waits for the profile of one that is, unless the run is `interrupted`.
+    /// Cancels a recording in progress, or waits for the conversion of a finished one unless the run is `interrupted`.
     pub(super) fn end(self, interrupted: impl Fn() -> bool) -> Taken {
         while self.done.load(Ordering::Relaxed) && !interrupted() {
             match self.taken.recv_timeout(LOOK_EVERY) {
@@ -137,7 +137,7 @@ fn take(source: &Source, time: Duration, cancelled: &Receiver<()>, done: &Atomic
     Taken { began, ended, content: content.and_then(|content| with_samples(source, content)) }
 }
 
-/// A profile of a target under load in which nothing ran is of something else.
+/// Refuses an empty profile: under load, it must be of something other than the target.
 fn with_samples(source: &Source, content: Vec<u8>) -> Result<Vec<u8>, ProfileError> {
     let empty =
         plimsoll_profile::parse(source.form(), &content).is_ok_and(|stacks| stacks.total().samples == 0);

@@ -1,8 +1,8 @@
-//! Why there is no profile.
+//! Errors of taking a profile.
 
 use std::time::Duration;
 
-/// A busy target may take so much longer than asked.
+/// How much longer than requested a profile of a busy target may take.
 pub(super) const GRACE: Duration = Duration::from_secs(15);
 
 /// A profile that could not be taken.

@@ -7,17 +7,17 @@ use plimsoll_record::ProfileForm;
 
 use super::error::{GRACE, ProfileError};
 
-/// A profile may be this long as it is sent.
+/// The longest profile in bytes, as it is transferred.
 const MAX_BYTES: u64 = 64 << 20;
 
 const SAID_CHARS: usize = 120;
 
-/// The address of a page for names that are recorded, shown and passed on: its query may hold a token.
+/// Hides the query of a page's address, which may hold a token, for names that are recorded, shown or passed on.
 pub(crate) fn without_query(address: &str) -> String {
     address.split_once('?').map_or_else(|| address.to_owned(), |(page, _)| format!("{page}?…"))
 }
 
-/// A page that gives CPU profiles.
+/// A page that returns CPU profiles.
 #[derive(Debug, Clone)]
 pub(super) struct ProfilePage {
     url: String,
@@ -32,7 +32,7 @@ impl ProfilePage {
         without_query(&self.url)
     }
 
-    /// Asks the page for a profile of so long, in whole seconds, and waits for it.
+    /// Requests a profile of this length, rounded up to whole seconds, and waits for it.
     pub(super) fn take(&self, time: Duration) -> Result<Vec<u8>, ProfileError> {
         let seconds = time.as_millis().div_ceil(1000);
         let joint = if self.url.contains('?') { '&' } else { '?' };
@@ -47,7 +47,7 @@ impl ProfilePage {
         if status != 200 {
             return Err(refused(self.name(), status, &body));
         }
-        // A profile without a sample is right for a target that is idle, as it is before the load.
+        // A profile without samples is valid: the target is idle before the load.
         let read = plimsoll_profile::parse(ProfileForm::Pprof, &body);
         read.map_err(|reason| ProfileError::NoProfile { source_name: self.name(), reason })?;
         Ok(body)

@@ -1,4 +1,4 @@
-//! A CPU profile by `perf`, for targets that have no page of their own.
+//! A CPU profile by `perf`, for targets without a profile page.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
@@ -16,13 +16,13 @@ use tempfile::TempDir;
 
 use super::error::{GRACE, ProfileError};
 
-/// How long the trial takes that shows whether perf is permitted.
+/// How long the trial recording takes, which shows whether perf is permitted.
 const TRIAL: Duration = Duration::from_millis(100);
 
-/// perf may convert a recording for so long: it reads the symbols of every program in it.
+/// The time limit for perf to convert a recording: it reads the symbols of every program in it.
 const CONVERSION: Duration = Duration::from_secs(120);
 
-/// How often the end of perf is checked: one wait cannot cover both that and the end of the run.
+/// How often perf's exit is checked: one wait cannot cover both perf's exit and the cancellation.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 const SAID_CHARS: usize = 160;
@@ -30,12 +30,12 @@ const SAID_CHARS: usize = 160;
 /// The processes that perf profiles.
 #[derive(Debug, Clone)]
 pub(super) struct Perf {
-    /// perf itself: a path, or a name in `PATH`.
+    /// The perf program: a path, or a name in `PATH`.
     program: PathBuf,
     pids: Vec<u32>,
 }
 
-/// What perf recorded, in its own format.
+/// A recording of perf in its own format.
 #[derive(Debug)]
 pub(super) struct PerfRecording<'a> {
     perf: &'a Perf,
@@ -43,7 +43,7 @@ pub(super) struct PerfRecording<'a> {
 }
 
 impl Perf {
-    /// Finds the processes. `target_port` is that of a target on this machine.
+    /// Finds the processes. `target_port` is the port of a target on this machine.
     pub(super) fn find(profiled: Profiled, target_port: Option<u16>) -> Result<Self, ProfileError> {
         let port = match profiled {
             Profiled::Pid(pid) if Path::new(&format!("/proc/{pid}")).exists() => {
@@ -81,10 +81,10 @@ impl Perf {
         self.record(TRIAL, &cancelled)?.convert(&cancelled).map(drop)
     }
 
-    /// Records for so long, or until the other end of `cancelled` is gone.
+    /// Records for `time`, or until the sender of `cancelled` is dropped.
     ///
-    /// The clock of the CPU is sampled, which every machine has and whose periods are time. A virtual machine may have no
-    /// counter of cycles.
+    /// The event is the CPU clock, which every machine has and whose periods are times. A virtual machine may have no cycle
+    /// counter.
     pub(super) fn record(
         &self,
         time: Duration,
@@ -101,14 +101,14 @@ impl Perf {
         Ok(recording)
     }
 
-    /// A call of perf in a process group of its own, so that a Ctrl-C for Plimsoll does not end it.
+    /// A perf command in its own process group, so that Ctrl-C for Plimsoll does not end it.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.stdin(Stdio::null()).process_group(0);
         command
     }
 
-    /// Runs perf to its end. One that takes longer than `patience` is ended, which is the error `late`.
+    /// Runs perf to its end. If it takes longer than `patience`, it is terminated and the error is `late`.
     fn run(
         &self,
         mut command: Command,
@@ -125,7 +125,7 @@ impl Perf {
         match status.code() {
             Some(0) => Ok(()),
             Some(_) => Err(self.refused(&text_of(messages))),
-            // A signal ended it.
+            // perf was ended by a signal.
             None => Err(ProfileError::Cancelled),
         }
     }
@@ -144,7 +144,7 @@ impl PerfRecording<'_> {
         self.folder.path().join("perf.data")
     }
 
-    /// The samples as packed text. Frames of inlined functions are left out: to find them takes perf minutes.
+    /// Converts the samples to packed text. Frames of inlined functions are left out, because perf takes minutes to find them.
     pub(super) fn convert(&self, cancelled: &Receiver<()>) -> Result<Vec<u8>, ProfileError> {
         let path = self.folder.path().join("perf.txt");
         let text =
@@ -162,7 +162,7 @@ impl PerfRecording<'_> {
     }
 }
 
-/// What perf wrote there.
+/// Returns perf's messages.
 fn text_of(mut messages: File) -> String {
     let mut text = Vec::new();
     match messages.rewind().and_then(|()| messages.read_to_end(&mut text)) {
@@ -182,8 +182,8 @@ fn system(what: &'static str, reason: io::Error) -> ProfileError {
     ProfileError::System { what, reason }
 }
 
-/// Waits for the end of perf. It is ended when this time is over, which gives `None`, or when it is cancelled; it ends its own
-/// `sleep` then.
+/// Waits for perf to exit. It is terminated when `patience` is over, which returns `None`, or when it is cancelled; it then ends its
+/// own `sleep`.
 fn wait(
     child: &mut Child,
     patience: Duration,
@@ -206,7 +206,7 @@ fn wait(
     outcome
 }
 
-/// Asks for the end of a process that is still to be waited for, so that its number is its own.
+/// Sends SIGTERM. The process must not be waited for yet, so that its id cannot belong to another process.
 fn terminate(child: &Child) -> io::Result<()> {
     let pid = Pid::from_child(child);
     Ok(kill_process(pid, Signal::TERM)?)

@@ -1,4 +1,4 @@
-//! What is recorded of a step that lost its conductor, and what of the plan was not run.
+//! The record of a step that lost its conductor, and the part of the plan that was not run.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use plimsoll_store::UnderWay;
 use crate::error::{ConductError, duration_text};
 use crate::made::Made;
 
-/// A load that ended so little before its time was not ended.
+/// A load counts as complete if it ended at most this much early.
 const TOLERANCE_NS: u64 = 1_000_000;
 
-/// The step as its frames show it. Generators of which it is not whole are lost since then.
+/// Computes the end of a step from its frames. Generators whose part is incomplete count as lost since then.
 pub fn ended_step(run: &Run, plan: &Plan, step: &Step, open: UnderWay) -> Step {
     let heads: Vec<&FrameHead> = run.frames_of(step.index).map(|frame| &frame.head).collect();
     let requests_max = match plan.load {
@@ -25,7 +25,7 @@ pub fn ended_step(run: &Run, plan: &Plan, step: &Step, open: UnderWay) -> Step {
     let untils: Vec<u64> =
         step.generators.iter().map(|share| recorded_until(&heads, share, step.began_ns)).collect();
     let share = |(share, until): (&GeneratorShare, &u64)| GeneratorShare {
-        // Nothing is missing of one without a worker in the step.
+        // A generator without workers in the step cannot miss anything.
         lost_ns: (share.workers > 0 && !is_whole(*until)).then_some(*until),
         ..share.clone()
     };
@@ -41,13 +41,13 @@ pub fn ended_step(run: &Run, plan: &Plan, step: &Step, open: UnderWay) -> Step {
     Step { ended_ns, drained_ns, end, generators, ..step.clone() }
 }
 
-/// Up to when the load of all workers of a share is recorded without a gap.
+/// The time up to which the load of all workers of a share is recorded without a gap.
 fn recorded_until(heads: &[&FrameHead], share: &GeneratorShare, began_ns: u64) -> u64 {
     let workers = share.first_worker..share.first_worker + share.workers;
     workers.map(|worker| worker_until(heads, worker).unwrap_or(began_ns)).min().unwrap_or(began_ns)
 }
 
-/// The frames of a worker follow each other: each begins when the one before it ended.
+/// The time up to which one worker's frames are recorded without a gap: each begins when the one before it ended.
 fn worker_until(heads: &[&FrameHead], worker: u32) -> Option<u64> {
     let own = heads.iter().filter(|head| head.worker == worker && head.of_worker());
     let mut own: Vec<&&FrameHead> = own.collect();
@@ -67,7 +67,7 @@ fn worker_until(heads: &[&FrameHead], worker: u32) -> Option<u64> {
     until
 }
 
-/// What is missing of the step, in a sentence; `None` if it is whole.
+/// A sentence about the missing part of the step; `None` if the step is complete.
 pub fn missing_text(step: &Step, open: UnderWay) -> Option<String> {
     let of_step = |ns: u64| duration_text(std::time::Duration::from_nanos(ns.saturating_sub(step.began_ns)));
     let lost = |share: &GeneratorShare| {
@@ -84,15 +84,15 @@ pub fn missing_text(step: &Step, open: UnderWay) -> Option<String> {
     })
 }
 
-/// Why the later steps of a run are not made.
+/// Why the remaining steps of a run are not made.
 #[derive(Debug)]
 pub enum NotMade {
-    /// The file is only completed: no step can follow, or the user asks for none.
+    /// The file is only completed: no step can follow, or the user asked for none.
     ConductorDied,
     NoAgents,
-    /// The run was to end with the loss of an agent.
+    /// An agent was lost, and the run was configured to end with that.
     AgentLost,
-    /// The clock of this machine does not reach back to the begin of the run.
+    /// This machine's clock does not reach back to the beginning of the run.
     Booted,
     NotPrepared(ConductError),
 }
@@ -113,13 +113,13 @@ impl fmt::Display for NotMade {
     }
 }
 
-/// What the plan would have done after the steps of a run, in a sentence; `None` if nothing.
+/// A sentence about the part of the plan that was not run; `None` if there is none.
 pub fn not_run_text(made: Made<'_>, why: &NotMade) -> Option<String> {
     let rest = rest(made);
     (!rest.is_empty()).then(|| format!("the run ends there, as {why}; not run: {}", rest.join(", ")))
 }
 
-/// What the plan does after the steps of a run.
+/// The parts of the plan that remain after the steps of a run.
 pub(super) fn rest(made: Made<'_>) -> Vec<String> {
     if made.end().is_some_and(|end| end == StepEnd::TargetLost) {
         return Vec::new();

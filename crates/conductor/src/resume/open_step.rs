@@ -1,4 +1,4 @@
-//! The step that was under way when its conductor died: what its generators have of it is taken in up to its planned end.
+//! The step that was under way when its conductor died: collects its generators' data up to its planned end.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,29 +16,29 @@ use crate::made::Made;
 use crate::peers::PeerGroup;
 use crate::recorder::RunRecorder;
 
-/// After the user has ended the load, answers under way are waited for at most this long.
+/// After the user has interrupted the load, outstanding answers are waited for at most this long.
 const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
 
-/// Generators that have not ended by the end of their waiting, and so long after it, are asked to wait for nothing.
+/// Generators that have not ended this long after their wait for answers are asked to abandon it.
 const LEAVE_AFTER: Duration = Duration::from_secs(1);
 
-/// What follows from the step.
+/// The outcome of completing the step.
 pub(super) struct Completed {
     pub(super) peers: Option<PeerGroup>,
-    /// The run ends, as a generator was lost.
+    /// True if the run ends because a generator was lost.
     pub(super) is_stopped: bool,
-    /// What is missing of the step, if it can be made again.
+    /// A text about the missing part of the step, if the step can be made again.
     pub(super) missing: Option<String>,
 }
 
-/// A frame of the step: no other has the same worker, request, interval and phase.
+/// The key of a frame, unique within the step: worker, request, interval, and whether it is measured.
 type FrameKey = (u32, u16, u32, bool);
 
 fn key(head: &FrameHead) -> FrameKey {
     (head.worker, head.request, head.interval, head.phase == plimsoll_record::Phase::Measure)
 }
 
-/// The frames of a step that its file has: however often one comes, it is written once.
+/// The frames of a step that its file has, to write each frame only once even if it arrives again.
 #[derive(Debug)]
 pub struct KnownFrames {
     step: u32,
@@ -46,12 +46,12 @@ pub struct KnownFrames {
 }
 
 impl KnownFrames {
-    /// Those of the step of this index.
+    /// The known frames of the step with this index.
     pub fn new(run: &Run, step: u32) -> Self {
         Self { step, keys: run.frames_of(step).map(|frame| key(&frame.head)).collect() }
     }
 
-    /// Takes in a frame that came; true if it is of the step, and new. A warm-up is recorded by no conductor.
+    /// Notes an arrived frame; true if it belongs to the step and is new. No conductor records the frames of a warm-up.
     pub fn is_new(&mut self, head: &FrameHead) -> bool {
         head.step == self.step && self.keys.insert(key(head))
     }
@@ -65,9 +65,9 @@ pub(super) struct OpenStep<'r, 'a> {
     known: KnownFrames,
     origin: Instant,
     interrupted: &'r AtomicBool,
-    /// When the user ended the load.
+    /// When the user interrupted the load.
     ended_at: Option<Instant>,
-    /// Generators were asked to wait for nothing.
+    /// True if generators were asked to abandon their wait.
     left: bool,
 }
 
@@ -99,7 +99,7 @@ impl<'r, 'a> OpenStep<'r, 'a> {
         let made = Made::new(self.recorder.run(), plan);
         let is_interrupted = self.ended_at.is_some();
         let is_made_again = !is_interrupted && made.is_made_again(&ended);
-        // The load of a rate that was decided ended because nothing more was needed.
+        // A rate whose outcome is known needs no further load, so nothing is missing.
         let missing = missing.filter(|_| is_interrupted || !made.is_decided(&ended));
         let (missing, lost) = if is_made_again { (missing, None) } else { (None, missing) };
         if let Some(text) = lost {
@@ -115,7 +115,7 @@ impl<'r, 'a> OpenStep<'r, 'a> {
         Ok(Completed { is_stopped: load.is_stopped(), peers: load.into_peers(), missing })
     }
 
-    /// Fails if the file could not be written: generators must keep for another conductor what it does not have.
+    /// Fails if the file could not be written: generators must then keep their data for another conductor.
     fn check_file(&mut self) -> Result<(), ConductError> {
         self.recorder.take_trouble().map_or(Ok(()), |trouble| Err(trouble.into()))
     }
@@ -126,7 +126,7 @@ impl<'r, 'a> OpenStep<'r, 'a> {
         }
     }
 
-    /// The user ends the load at once, and the wait for answers soon after.
+    /// Ends the load at once when the user interrupts, and the wait for answers soon after.
     fn interrupt(&mut self, load: &mut Load, now: Instant) {
         match self.ended_at {
             None => {

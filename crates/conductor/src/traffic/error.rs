@@ -1,13 +1,13 @@
-//! Why the requests of a plan cannot be sent.
+//! Errors in the requests of a plan.
 
 use std::path::PathBuf;
 
 use plimsoll_http::EncodeError;
 use plimsoll_scenario::{CheckError, FeederError, MixError, TemplateError, UnfitError};
 
-/// Why the requests of a plan cannot be sent. Each of these is a mistake in what was typed.
+/// Why the requests of a plan cannot be sent. Each error is a mistake in the user's input.
 ///
-/// A `line` is that of the file of requests in which the request begins; 0 for the command's own request.
+/// `line` is the line of the requests file in which the request begins; 0 for the command's own request.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     #[error("{part}{}: {source}", line_suffix(*.line))]

@@ -7,14 +7,14 @@ use plimsoll_scenario::{Check, CheckedResponse, Needs};
 pub(super) struct Judge {
     checks: Vec<Check>,
     needs: Needs,
-    /// A check decides which statuses are successes; without one those of 200 to 399 are.
+    /// True if a check decides which statuses are successes; otherwise 200 to 399 are.
     decides_status: bool,
-    /// The head of the current response, rebuilt for checks that read it.
+    /// The head of the current response, rebuilt for the checks that read it.
     head: Vec<u8>,
 }
 
 impl Judge {
-    /// A judge with checks of its own: regular expressions are slower where threads share them.
+    /// Creates a judge with its own copies of the checks: regular expressions are slower when threads share them.
     pub(super) fn new(checks: &[Check]) -> Self {
         Self {
             needs: checks.iter().map(Check::needs).max().unwrap_or_default(),
@@ -46,7 +46,7 @@ impl Judge {
         }
     }
 
-    /// Checks search for a field in the lines after the first, so the first stays empty.
+    /// Stores the head with an empty first line, because checks search for a field in the lines after the first.
     fn keep_head(&mut self, answer: &ResponseView<'_>) {
         self.head.clear();
         for field in answer.fields {

@@ -1,4 +1,4 @@
-//! Requests that are made one by one, in the order of their mix.
+//! Requests that are generated one by one, in the order of their mix.
 
 use std::io;
 use std::sync::Arc;
@@ -16,11 +16,10 @@ use plimsoll_units::{Clock, RealClock, unix_time};
 use super::judge::Judge;
 use super::wire::WireRequest;
 
-/// The random values of each step have a seed of their own, so far apart: 2^64 over the golden ratio, as Weyl
-/// sequences are spaced.
+/// The distance between the seeds of the steps' random values: 2^64 over the golden ratio, the spacing of Weyl sequences.
 pub(super) const SEEDS_APART: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The requests of a run, and what they have used up so far.
+/// The requests of a run, and the position up to which their values are used.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     requests: Vec<WireRequest>,
@@ -28,9 +27,9 @@ pub(crate) struct Scenario {
     checks: Vec<Check>,
     row_source: Option<RowSource>,
     seed: u64,
-    /// The time of day when the monotonic clock began, so that one clock does for both.
+    /// The time of day at the origin of the monotonic clock, so that reading one clock gives both times.
     clock_began: Duration,
-    /// Where the next step goes on counting.
+    /// The first unused number and row, for the next step.
     unused: Mutex<Start>,
 }
 
@@ -55,12 +54,12 @@ impl Scenario {
         *self.unused.lock()
     }
 
-    /// The requests of one step, whose numbers and rows follow those of the steps before it.
+    /// The requests of one step; their numbers and rows follow those of the previous steps.
     pub(super) fn step(self: &Arc<Self>, step: u32) -> Arc<StepRequests> {
         self.seeded(u64::from(step) + 1)
     }
 
-    /// One request before the load; the number and the row that it takes are not used again.
+    /// One request before the load; its number and row are not used again.
     pub(super) fn first(self: &Arc<Self>) -> FixedRequest {
         let mut bytes = Vec::new();
         let meta = self.seeded(0).of_worker(Shard { index: 0, of: 1 }).render(&mut bytes);
@@ -100,13 +99,13 @@ impl SourceFactory for StepRequests {
     }
 }
 
-/// The requests of one worker. What it has used up is noted when it is dropped, however the worker ended.
+/// The requests of one worker. On drop they record the used numbers and rows, however the worker ended.
 #[derive(Debug)]
 struct WorkerRequests {
     scenario: Arc<Scenario>,
     position: MixPosition,
     values: Values,
-    /// Memory for a body whose length comes before it.
+    /// Scratch memory for a body whose length precedes it.
     body: Vec<u8>,
     judge: Judge,
 }

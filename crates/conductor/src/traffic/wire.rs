@@ -12,12 +12,12 @@ use super::error::ScenarioError;
 pub(super) struct WireRequest {
     encoded: EncodedRequest<Template>,
     meta: RequestMeta,
-    /// Whether it holds the instant it is made at.
+    /// True if the request contains the instant at which it is created.
     pub(super) timed: bool,
 }
 
 impl WireRequest {
-    /// The request to the host of `target`.
+    /// Encodes a request to the host of `target`.
     pub(super) fn new<'r>(
         target: &Target,
         version: Version,
@@ -56,7 +56,7 @@ impl WireRequest {
         Ok(Self { encoded, meta, timed })
     }
 
-    /// The request, if it is the same each time.
+    /// The request's bytes, if they are the same each time.
     pub(super) fn fixed(&self) -> Option<FixedRequest> {
         let (bytes, head_bytes) = self.encoded.constant()?;
         Some(FixedRequest {

@@ -1,7 +1,7 @@
-//! The requests in flight on one connection: in which order they are answered, and what received bytes or the end of the
-//! connection mean for each of them.
+//! The requests in flight on one connection: the order of their responses, and the effect of received bytes or of the end of
+//! the connection on each of them.
 //!
-//! This file knows HTTP/1.1, whose responses come in the order of the requests; `streams` adds HTTP/2.
+//! This module handles HTTP/1.1, whose responses come in the order of the requests; `streams` adds HTTP/2.
 
 use plimsoll_http::{Finish, Response, ResponseParser};
 use plimsoll_record::FailureKind;
@@ -10,7 +10,7 @@ use plimsoll_units::Instant;
 use super::ledger::{Ledger, Request, Shared};
 use crate::failure::malformed_failure;
 
-/// What received bytes mean for the connection.
+/// The effect of received bytes on the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadOutcome {
     /// A response is incomplete.
@@ -23,17 +23,17 @@ pub(crate) enum ReadOutcome {
     RequestFailed(FailureKind),
     /// The connection failed, and with it every request in flight.
     Failed(FailureKind),
-    /// Bytes arrived while no request was under way.
+    /// Bytes arrived while no request was in flight.
     Unrequested,
 }
 
 impl ReadOutcome {
-    /// True if the connection goes on.
+    /// True if the connection stays open.
     pub(crate) fn goes_on(self) -> bool {
         matches!(self, Self::Incomplete | Self::Answered)
     }
 
-    /// The outcome of this piece of bytes and a next one. The first outcome that ends the connection stands.
+    /// Combines this outcome with that of the next bytes. The first outcome that ends the connection stands.
     pub(super) fn then(self, next: impl FnOnce() -> Self) -> Self {
         match self {
             Self::Incomplete => next(),
@@ -49,14 +49,14 @@ impl ReadOutcome {
 /// How the peer ended a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CloseKind {
-    /// It closed in order.
+    /// It closed the connection in an orderly way.
     Orderly,
-    /// The connection was reset, or broke.
+    /// The connection was reset or broke.
     Reset,
 }
 
 impl CloseKind {
-    /// The failure of a request that got no byte of a response.
+    /// The failure kind of a request whose response had not begun.
     pub(super) fn before_response(self) -> FailureKind {
         match self {
             Self::Orderly => FailureKind::ClosedBeforeResponse,
@@ -75,20 +75,20 @@ impl CloseKind {
 /// The requests in flight on one connection, the oldest first. Each has an entry, a number below `depth`.
 #[derive(Debug)]
 pub(super) struct InFlight {
-    /// The ledger's position of entry 0.
+    /// The position of entry 0 in the ledger.
     first_position: usize,
     count: u16,
     depth: u16,
     order: Order,
     parser: ResponseParser,
-    /// At least one response came over the present socket.
+    /// True if at least one response came over the current socket.
     pub(super) answered_before: bool,
 }
 
-/// Which entries the requests in flight have.
+/// The entries of the requests in flight.
 #[derive(Debug)]
 enum Order {
-    /// Responses come in order: a ring that begins at the entry of the oldest.
+    /// Responses come in order: entries form a ring that begins at `first`, the entry of the oldest request.
     Pipeline { first: u16 },
     /// Responses come in any order.
     Streams(Box<StreamOrder>),
@@ -96,11 +96,11 @@ enum Order {
 
 #[derive(Debug)]
 struct StreamOrder {
-    /// Entries under way, the oldest first.
+    /// Entries in use, the oldest request first.
     active: Vec<u16>,
     free: Vec<u16>,
-    /// Of the active entries, those that no stream carries: the server refused them, or they found no stream. They are
-    /// sent again when there is one.
+    /// Active entries that have no stream, because the server refused them or no stream was free. They are sent again when a
+    /// stream is available.
     refused: Vec<u16>,
 }
 
@@ -138,19 +138,19 @@ impl InFlight {
         self.count == 0
     }
 
-    /// How many more requests may be under way.
+    /// How many more requests fit on the connection.
     #[inline]
     pub(super) fn room(&self) -> u16 {
         self.depth - self.count
     }
 
-    /// The ledger's position of an entry.
+    /// The position of an entry in the ledger.
     #[inline]
     pub(super) fn position(&self, entry: u16) -> usize {
         self.first_position + usize::from(entry)
     }
 
-    /// The entry of request number `index`, the oldest being 0.
+    /// The entry of request number `index`; the oldest request has index 0.
     #[inline]
     pub(super) fn entry(&self, index: u16) -> u16 {
         match &self.order {
@@ -164,7 +164,7 @@ impl InFlight {
         self.position(self.entry(index))
     }
 
-    /// The number of the request with this entry; `None` if none has it, or responses come in order.
+    /// The index of the request with this entry; `None` if there is none, or if responses come in order.
     pub(super) fn index_of(&self, entry: u16) -> Option<u16> {
         match &self.order {
             Order::Pipeline { .. } => None,
@@ -174,7 +174,7 @@ impl InFlight {
         }
     }
 
-    /// No stream carries the request with this entry for now.
+    /// Marks the request with this entry as having no stream for now.
     pub(super) fn mark_refused(&mut self, entry: u16) {
         if let Order::Streams(streams) = &mut self.order
             && !streams.refused.contains(&entry)
@@ -183,7 +183,7 @@ impl InFlight {
         }
     }
 
-    /// The entries that no stream carries, the one refused first coming first.
+    /// The entries of requests without a stream, in the order of their refusal.
     pub(super) fn refused(&self) -> &[u16] {
         match &self.order {
             Order::Pipeline { .. } => &[],
@@ -191,7 +191,7 @@ impl InFlight {
         }
     }
 
-    /// True if no stream carries request number `index`.
+    /// True if request number `index` has no stream.
     pub(super) fn is_refused(&self, index: u16) -> bool {
         !self.refused().is_empty() && self.refused().contains(&self.entry(index))
     }
@@ -204,7 +204,7 @@ impl InFlight {
         ledger.request_mut(self.position_of(index))
     }
 
-    /// Adds a request as the newest; gives its entry.
+    /// Adds a request as the newest; returns its entry.
     #[inline]
     pub(super) fn push(&mut self, request: Request, ledger: &mut Ledger) -> u16 {
         if self.count == 0 {
@@ -223,7 +223,7 @@ impl InFlight {
         entry
     }
 
-    /// Removes request number `index`; in a pipeline that is the oldest.
+    /// Removes request number `index`; in a pipeline this must be the oldest.
     #[inline]
     pub(super) fn remove(&mut self, index: u16, ledger: &mut Ledger) {
         ledger.leave(self.position_of(index));
@@ -243,7 +243,7 @@ impl InFlight {
         }
     }
 
-    /// Request number `index` is answered.
+    /// Records the response to request number `index` and removes it.
     #[inline]
     pub(super) fn complete(&mut self, index: u16, response: Response, now: Instant, ledger: &mut Ledger) {
         ledger.record_completed(self.position_of(index), response, now);
@@ -251,29 +251,29 @@ impl InFlight {
         self.remove(index, ledger);
     }
 
-    /// Request number `index` failed.
+    /// Records the failure of request number `index` and removes it.
     pub(super) fn fail(&mut self, index: u16, kind: FailureKind, ledger: &mut Ledger) {
         ledger.record_failed(self.position_of(index), kind);
         self.remove(index, ledger);
     }
 
-    /// All requests failed.
+    /// Records the failure of all requests and removes them.
     pub(super) fn fail_all(&mut self, kind: FailureKind, ledger: &mut Ledger) {
         while !self.is_empty() {
             self.fail(0, kind, ledger);
         }
     }
 
-    /// The oldest request is given up: it goes into the histograms at its present age.
+    /// Gives up the oldest request: it is recorded in the histograms at its current age.
     pub(super) fn give_up_oldest(&mut self, kind: FailureKind, now: Instant, ledger: &mut Ledger) {
         ledger.record_given_up(self.position_of(0), kind, now);
         self.remove(0, ledger);
     }
 
-    /// The requests in flight got not a byte of a response. If the server closed the connection between two requests
-    /// (`between_requests`), those that may be sent again stay; the others failed. That ends, because a connection that
-    /// answered nothing was not closed between requests. Requests that the server refused stay in any case, but not for
-    /// ever.
+    /// Settles the requests in flight when none of their responses had begun. If the server closed the connection between two
+    /// requests (`between_requests`), requests that may be sent again stay; the others fail. This cannot repeat for ever, because
+    /// a connection that answered nothing was not closed between requests. Requests that the server refused stay in either
+    /// case, up to `MAX_REFUSALS`.
     pub(super) fn settle_unanswered(
         &mut self,
         kind: FailureKind,
@@ -296,12 +296,12 @@ impl InFlight {
         ledger.recorder.counts(0).reconnects += u64::from(!self.is_empty());
     }
 
-    /// Bytes of the oldest response's body that are still to come and that need not be seen.
+    /// Number of bytes still to come of the oldest response's body that may be discarded unseen.
     pub(super) fn discardable_bytes(&self) -> u64 {
         if self.is_empty() { 0 } else { self.parser.unseen_bytes() }
     }
 
-    /// Bytes of HTTP/1.1 responses arrived. `sending` is true while the newest request is not written to its end.
+    /// Reads bytes of HTTP/1.1 responses. `sending` is true while the newest request is not completely written.
     #[inline]
     pub(super) fn read_http1(
         &mut self,
@@ -337,7 +337,7 @@ impl InFlight {
         outcome
     }
 
-    /// Bytes of the oldest response's body arrived and were discarded.
+    /// Accounts for discarded bytes of the oldest response's body.
     pub(super) fn skip(
         &mut self,
         count: u64,
@@ -354,9 +354,8 @@ impl InFlight {
         }
     }
 
-    /// The oldest request is answered. A response to a request that is not fully written leaves the rest of the request
-    /// unread by the server, so that the connection cannot be used again. While several requests are under way, what is
-    /// not written belongs to later ones.
+    /// Completes the oldest request. If it is not completely written when its response ends, the server does not read the rest,
+    /// so the connection cannot be used again. With several requests in flight, the unwritten bytes belong to later ones.
     #[inline]
     fn answered_in_order(
         &mut self,
@@ -371,7 +370,7 @@ impl InFlight {
         if response.keep_alive && !unread && !closes { ReadOutcome::Answered } else { ReadOutcome::Retired }
     }
 
-    /// A connection of HTTP/1.1 ended while requests were under way. `truncated` says that TLS did not end in order.
+    /// Settles the requests in flight when an HTTP/1.1 connection ended. `truncated` is true if TLS did not end properly.
     pub(super) fn close_http1(
         &mut self,
         close: CloseKind,

@@ -1,31 +1,31 @@
-//! Responses kept for a request source that inspects them.
+//! Keeps responses for a request source that inspects them.
 
 use plimsoll_http::{Field, Response, dissect};
 
 use crate::requests::{MAX_KEPT_BODY_BYTES, ResponseInterest, ResponseView};
 
-/// The most bytes kept of one HTTP/1.1 response: the longest body and a head.
+/// Maximum number of bytes kept of one HTTP/1.1 response: the longest body and a head.
 const MAX_KEPT_BYTES: usize = MAX_KEPT_BODY_BYTES + 64 * 1024;
-/// The most fields kept of one response.
+/// Maximum number of fields kept of one response.
 const MAX_FIELDS: usize = 256;
 
-/// Keeps the bytes of responses while they arrive, as far as the source inspects them.
+/// Keeps the bytes of responses while they arrive, if the source inspects them.
 #[derive(Debug)]
 pub(super) struct Inspector {
     interest: ResponseInterest,
-    /// What has arrived so far, by the request's position in the ledger.
+    /// The received part of each response, indexed by the request's position in the ledger.
     kept: Vec<CapturedResponse>,
     scratch: Vec<u8>,
 }
 
-/// What has arrived of one response.
+/// The received part of one response.
 #[derive(Debug, Default)]
 struct CapturedResponse {
-    /// In HTTP/1.1 the whole response, in HTTP/2 its body.
+    /// For HTTP/1.1 the whole response, for HTTP/2 its body.
     bytes: Vec<u8>,
-    /// In HTTP/2 the names and values of its fields, one after another.
+    /// For HTTP/2 the names and values of its fields, one after another.
     fields: Vec<u8>,
-    /// Where in `fields` each name and its value end.
+    /// For each field, where its name and its value end in `fields`.
     ends: Vec<(u32, u32)>,
 }
 
@@ -49,14 +49,14 @@ impl Inspector {
         &mut self.kept[position]
     }
 
-    /// Keeps bytes of a response that arrived.
+    /// Appends received bytes of a response.
     pub(super) fn keep(&mut self, position: usize, bytes: &[u8]) {
         let kept = &mut self.entry(position).bytes;
         let room = MAX_KEPT_BYTES.saturating_sub(kept.len());
         kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// Keeps a header field that arrived by itself, as in HTTP/2.
+    /// Appends one header field, as HTTP/2 delivers them.
     pub(super) fn keep_field(&mut self, position: usize, name: &[u8], value: &[u8]) {
         let kept = self.entry(position);
         if kept.ends.len() == MAX_FIELDS || std::str::from_utf8(name).is_err() {
@@ -68,7 +68,7 @@ impl Inspector {
         kept.ends.push((name_end, kept.fields.len() as u32));
     }
 
-    /// Drops what was kept of a response that is complete or will never be.
+    /// Drops the kept part of a response that is complete or will never be.
     pub(super) fn forget(&mut self, position: usize) {
         if let Some(kept) = self.kept.get_mut(position) {
             kept.bytes.clear();
@@ -77,7 +77,7 @@ impl Inspector {
         }
     }
 
-    /// Shows a complete response to `look`. Over HTTP/2 (`streams`) its fields came by themselves.
+    /// Passes a complete response to `look`. Over HTTP/2 (`streams`) its fields were kept separately.
     pub(super) fn show<R>(
         &mut self,
         position: usize,

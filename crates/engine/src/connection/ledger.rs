@@ -1,4 +1,4 @@
-//! What the connections of one worker share: the requests in flight, and the record of how they ended.
+//! State that the connections of one worker share: the requests in flight, and the record of how they ended.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::step_spec::StepSpec;
 /// A request in flight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request {
-    /// When it was due.
+    /// When the request was due.
     pub(crate) intended: Instant,
-    /// When it was sent, the last time if it was sent twice.
+    /// When it was last sent.
     pub(crate) sent: Instant,
     pub(crate) meta: RequestMeta,
-    /// How often the server refused it without having answered any other request instead.
+    /// Number of refusals that count towards `MAX_REFUSALS`.
     pub(crate) refusals: u8,
 }
 
@@ -50,23 +50,23 @@ struct TraceEnd {
     result: Result<Completed, FailureKind>,
 }
 
-/// The requests in flight on all connections of a worker, by position, and the account of all that ended.
+/// The requests in flight on all connections of a worker, by position, and the record of all requests that ended.
 ///
-/// Each connection has `depth` positions; which of them are in use only the connection knows.
+/// Each connection has `depth` positions; only the connection knows which of them are in use.
 pub(crate) struct Ledger {
     pub(crate) recorder: FrameRecorder,
     pub(crate) source: Source,
     pub(super) inspector: Inspector,
     requests: Vec<Request>,
     in_flight: u64,
-    /// The most requests in flight on one connection.
+    /// Maximum number of requests in flight on one connection.
     depth: u16,
-    /// Requests go over the streams of HTTP/2 connections.
+    /// True if requests are streams of HTTP/2 connections.
     streams: bool,
 }
 
 impl Ledger {
-    /// Sent requests that have not ended.
+    /// Number of requests that were sent and have not ended.
     pub(crate) fn in_flight(&self) -> u64 {
         self.in_flight
     }
@@ -89,14 +89,14 @@ impl Ledger {
         &mut self.requests[position]
     }
 
-    /// A request takes this position.
+    /// Stores a request in this position.
     #[inline]
     pub(super) fn enter(&mut self, position: usize, request: Request) {
         self.requests[position] = request;
         self.in_flight += 1;
     }
 
-    /// The request in this position has ended, or moves to another position.
+    /// Releases this position: its request has ended, or moves to another position.
     #[inline]
     pub(super) fn leave(&mut self, position: usize) {
         self.inspector.forget(position);
@@ -135,7 +135,7 @@ impl Ledger {
         self.record_failure(&request, kind, None);
     }
 
-    /// Records that a request failed as this kind, this long after it was due if that is known.
+    /// Records that a request failed as `kind`; `latency_ns` is the time since it was due, if known.
     pub(super) fn record_failure(&mut self, request: &Request, kind: FailureKind, latency_ns: Option<u64>) {
         self.recorder.failed(request.meta.request, kind, 1);
         if request.meta.trace != 0 {
@@ -143,7 +143,7 @@ impl Ledger {
         }
     }
 
-    /// Records that a request is given up, with its age in the histograms.
+    /// Records that a request is given up; its current age goes into the histograms.
     pub(super) fn record_given_up(&mut self, position: usize, kind: FailureKind, now: Instant) {
         let request = self.requests[position];
         let latency_ns = now.nanos_since(request.intended);
@@ -151,7 +151,7 @@ impl Ledger {
         self.record_failure(&request, kind, Some(latency_ns));
     }
 
-    /// Keeps the trace of a request that has ended, if it is among those to be kept.
+    /// Records the trace of a request that has ended.
     #[cold]
     fn record_trace(&mut self, request: &Request, end: TraceEnd) {
         let Some(id) = self.source.trace_id(request.meta.trace) else { return };
@@ -172,16 +172,16 @@ impl Ledger {
 pub(crate) struct Shared {
     pub(crate) ledger: Ledger,
     pub(super) parser: ParserMemory,
-    /// There if requests go over streams.
+    /// `Some` if requests are HTTP/2 streams.
     pub(super) h2: Option<Box<h2::Memory>>,
-    /// The bytes of the request in each position, where requests are generated and go over streams: a refused one can be
-    /// sent again whatever came after it.
+    /// The bytes of the request in each position, kept for generated requests on streams: a refused one can be sent again
+    /// whatever was generated after it.
     pub(super) generated: Vec<Vec<u8>>,
     pub(crate) first: Arc<FirstConnection>,
 }
 
 impl Shared {
-    /// What the connections of a worker share, with room for this many of them.
+    /// Creates the shared state of a worker, with room for `connections` connections.
     pub(crate) fn new(recorder: FrameRecorder, source: Source, spec: &StepSpec, connections: usize) -> Self {
         let StepSpec { depth, streams, .. } = *spec;
         let inspector = Inspector::new(source.interest());
@@ -191,7 +191,7 @@ impl Shared {
         Self { ledger, parser: ParserMemory::default(), h2, generated: Vec::new(), first: Arc::default() }
     }
 
-    /// Adds the positions of one connection; gives the first.
+    /// Adds the positions of one connection; returns the first.
     pub(super) fn add_positions(&mut self) -> usize {
         let requests = &mut self.ledger.requests;
         let first = requests.len();

@@ -5,19 +5,19 @@ use std::ops::Range;
 /// The bytes that a connection has to send.
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
-    /// The last requests written, if they are generated and go directly over the socket.
+    /// The requests written last, if they are generated and go to the socket without layers.
     pub(super) generated: Vec<u8>,
-    /// The bytes that the system has not taken yet: a part of the stack's wire bytes, or without layers of `generated` or
+    /// The range of bytes that the socket has not accepted yet: of the stack's wire buffer, or without layers of `generated` or
     /// of the step's fixed bytes.
     unsent: Range<u32>,
-    /// Where in those bytes the last request ends; what follows are replies of the layers.
+    /// Where the last request ends in those bytes; replies of the layers follow.
     requests_end: u32,
-    /// The connection got fewer requests than it has room for, because they are long.
+    /// True if the connection got fewer requests than it has room for, because they are long.
     pub(super) unfilled: bool,
 }
 
 impl Outgoing {
-    /// True while the last request is not sent to its end.
+    /// True while the last request is not completely sent.
     #[inline]
     pub(super) fn is_sending(&self) -> bool {
         self.unsent.start < self.requests_end
@@ -28,33 +28,33 @@ impl Outgoing {
         self.unsent.start as usize..self.unsent.end as usize
     }
 
-    /// Nothing is unsent, and what is written next begins at the front.
+    /// Resets the range: nothing is unsent, and the next bytes are written at the front.
     #[inline]
     pub(super) fn clear_unsent(&mut self) {
         self.unsent = 0..0;
         self.requests_end = 0;
     }
 
-    /// The socket is gone, and with it what was to be sent. Generated requests stay, to be sent again.
+    /// Discards the unsent bytes of a closed socket. Generated requests are kept, to be sent again.
     pub(super) fn discard(&mut self) {
         self.clear_unsent();
         self.unfilled = false;
     }
 
-    /// Requests were written up to here.
+    /// Requests were written up to `end`.
     #[inline]
     pub(super) fn set_requests_end(&mut self, end: usize) {
         self.set_end(end);
         self.requests_end = self.unsent.end;
     }
 
-    /// Bytes were written up to here.
+    /// Bytes were written up to `end`.
     #[inline]
     pub(super) fn set_end(&mut self, end: usize) {
         self.unsent.end = end as u32;
     }
 
-    /// Gives up the bytes in front that were sent, if there are at least so many; returns their number.
+    /// Drops the sent bytes at the front if there are at least `least`; returns their number.
     pub(super) fn take_sent(&mut self, least: usize) -> Option<usize> {
         let sent = self.unsent.start;
         if (sent as usize) < least {
@@ -65,7 +65,7 @@ impl Outgoing {
         Some(sent as usize)
     }
 
-    /// The system took this many of the unsent bytes.
+    /// The socket accepted `count` of the unsent bytes.
     #[inline]
     pub(super) fn advance(&mut self, count: usize) {
         self.unsent.start += count as u32;

@@ -1,6 +1,6 @@
 //! The protocols between a connection's requests and its socket: none, TLS, HTTP/2, or HTTP/2 over TLS.
 //!
-//! Bytes pass through; what they mean for requests is decided in `in_flight` and `streams`.
+//! This module only converts bytes; `in_flight` and `streams` decide what they mean for requests.
 
 use plimsoll_http::h2;
 use plimsoll_record::FailureKind;
@@ -8,7 +8,7 @@ use plimsoll_tls::{Established, Session, TlsFailure};
 
 use crate::step_spec::StepSpec;
 
-/// A wire buffer that has grown beyond this is shrunk once it is empty.
+/// A wire buffer with a larger capacity is shrunk once it is empty.
 const MAX_KEPT_WIRE_BYTES: usize = 16 * 1024;
 
 /// The protocols of one connection.
@@ -45,26 +45,26 @@ pub(crate) struct H2OverTls {
 
 #[derive(Debug, Default)]
 struct Buffers {
-    /// What goes over the wire, from the first unsent byte or earlier.
+    /// The bytes for the socket; sent ones may remain at the front.
     wire: Vec<u8>,
-    /// What the layer above TLS has written, until TLS can seal it.
+    /// Bytes that the layer above TLS has written and TLS has not sealed yet.
     plain: Vec<u8>,
 }
 
-/// What the TLS handshake agreed on.
+/// The result of the TLS handshake that the step depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Negotiated {
-    /// An earlier session was resumed.
+    /// True if an earlier session was resumed.
     pub(crate) resumed: bool,
-    /// The server speaks the protocol that the step needs.
+    /// True if the server speaks the protocol that the step needs.
     pub(crate) protocol_matches: bool,
 }
 
-/// The layers of a stack that is not plain.
+/// The layers of a stack that is not plain: TLS, HTTP/2 and the buffers.
 type Layers<'a> = (Option<&'a mut Session>, Option<&'a mut h2::Connection>, &'a mut Buffers);
 
 impl ProtocolStack {
-    /// The stack of a new connection of this step.
+    /// Creates the stack of a new connection.
     pub(crate) fn new(spec: &StepSpec) -> Result<Self, FailureKind> {
         let client = || h2::Connection::new(u32::from(spec.depth));
         let buffers = Buffers::default();
@@ -119,7 +119,7 @@ impl ProtocolStack {
         self.layers().and_then(|(_, h2, _)| h2)
     }
 
-    /// Writes what the client sends first, once the socket is connected.
+    /// Writes the client's first bytes, once the socket is connected.
     pub(crate) fn start(&mut self) -> Result<(), TlsFailure> {
         let Some((session, h2, Buffers { wire, plain })) = self.layers() else { return Ok(()) };
         if let Some(h2) = h2 {
@@ -128,7 +128,7 @@ impl ProtocolStack {
         session.map_or(Ok(()), |session| session.start(wire))
     }
 
-    /// Lets `above` write for the layer above TLS, and seals what it wrote.
+    /// Calls `above` to write for the layer above TLS, and seals the result.
     pub(crate) fn write(
         &mut self,
         above: impl FnOnce(Option<&mut h2::Connection>, &mut Vec<u8>),
@@ -138,8 +138,8 @@ impl ProtocolStack {
         self.seal()
     }
 
-    /// Reads bytes from the wire. `above` gets what they hold for the layer above TLS, in pieces, and a buffer for what
-    /// that layer replies at once.
+    /// Reads bytes from the wire. `above` is called with each piece of their content for the layer above TLS, and with a
+    /// buffer for that layer's immediate reply.
     pub(crate) fn read(
         &mut self,
         bytes: &mut [u8],
@@ -167,7 +167,7 @@ impl ProtocolStack {
         Ok(())
     }
 
-    /// What goes over the wire; empty for a plain stack, whose requests go there directly.
+    /// The bytes for the wire; empty for a plain stack, whose requests go to the socket directly.
     pub(crate) fn wire(&self) -> &[u8] {
         match self {
             Self::Plain => &[],
@@ -177,7 +177,7 @@ impl ProtocolStack {
         }
     }
 
-    /// Everything in the wire buffer was sent.
+    /// Empties the wire buffer, all of which was sent.
     pub(crate) fn clear_wire(&mut self) {
         if let Some((_, _, Buffers { wire, .. })) = self.layers() {
             wire.clear();
@@ -185,7 +185,7 @@ impl ProtocolStack {
         }
     }
 
-    /// This many bytes at the front of the wire buffer were sent.
+    /// Removes `count` sent bytes from the front of the wire buffer.
     pub(crate) fn drop_sent(&mut self, count: usize) {
         if let Some((_, _, Buffers { wire, .. })) = self.layers() {
             wire.drain(..count);
@@ -202,7 +202,7 @@ impl ProtocolStack {
         self.session().is_some_and(Session::peer_closed)
     }
 
-    /// True if the connection ended without the end of the TLS session: bytes may be missing.
+    /// True if the connection ended without a proper end of the TLS session: bytes may be missing.
     pub(crate) fn is_truncated(&self) -> bool {
         self.session().is_some_and(|session| session.end().is_err())
     }
@@ -212,7 +212,7 @@ impl ProtocolStack {
         self.session()?.established()
     }
 
-    /// What of that the step depends on.
+    /// The part of the result that the step depends on; `None` until the handshake is done.
     pub(crate) fn negotiated(&self) -> Option<Negotiated> {
         let established = self.established()?;
         let needed: Option<&[u8]> = self.h2().is_some().then_some(b"h2");

@@ -8,12 +8,12 @@ use super::in_flight::{CloseKind, InFlight, ReadOutcome};
 use super::ledger::{Ledger, Shared};
 use crate::failure::{broken_failure, stream_failure};
 
-/// How often a refused request is sent again if the server answered nothing else instead. It may always be sent again
-/// (RFC 9113, section 8.7), but not for ever to a server that refuses everything.
+/// How often a refused request is sent again. RFC 9113, section 8.7, sets no limit, but a request to a server that refuses
+/// everything must end.
 const MAX_REFUSALS: u8 = 3;
 
 impl InFlight {
-    /// Bytes of HTTP/2 arrived; what has to be replied at once is appended to `out`.
+    /// Reads bytes of an HTTP/2 connection; immediate replies are appended to `out`.
     pub(super) fn read_h2(
         &mut self,
         client: &mut h2::Connection,
@@ -32,7 +32,7 @@ impl InFlight {
         if let Err(broken) = received {
             return ReadOutcome::Failed(broken_failure(broken));
         }
-        // The server's settings come first, and are the first thing that is replied to.
+        // The server's settings are its first frame, so the first reply acknowledges them.
         if out.len() > replied_before {
             first.http2.get_or_init(|| ());
             first.allows_streams(client.server_streams());
@@ -40,7 +40,7 @@ impl InFlight {
         outcome
     }
 
-    /// Settles what happened to a stream; true if that ended its request.
+    /// Settles the event of a stream; returns true if it ended the request.
     fn settle_event(&mut self, event: h2::Event<'_>, now: Instant, ledger: &mut Ledger) -> bool {
         match event {
             h2::Event::Field { tag, name, value } => {
@@ -63,7 +63,7 @@ impl InFlight {
             h2::Event::Cut { tag, begun: true } => {
                 self.fail_entry(tag, FailureKind::ClosedWithinResponse, ledger);
             }
-            // It is settled together with the others that the end of the connection leaves unanswered.
+            // Settled with the other requests that the end of the connection leaves unanswered.
             h2::Event::Cut { begun: false, .. } => return false,
             h2::Event::Refused { tag } => {
                 self.mark_refused(tag as u16);
@@ -79,8 +79,8 @@ impl InFlight {
         }
     }
 
-    /// Makes a refused request the newest of those under way. If the refusal `counts` and there were too many, the
-    /// request failed. True if it goes on.
+    /// Makes a refused request the newest one in flight. If the refusal `counts` and the request was refused too often, it
+    /// fails instead. Returns true if it stays in flight.
     pub(super) fn requeue(&mut self, index: u16, counts: bool, ledger: &mut Ledger) -> bool {
         let mut request = *self.request(index, ledger);
         request.refusals += u8::from(counts);
@@ -89,12 +89,12 @@ impl InFlight {
             return false;
         }
         self.remove(index, ledger);
-        // It takes the entry that it had, because that is the one freed last.
+        // The request gets the same entry again, because the entry freed last is used first.
         self.push(request, ledger);
         true
     }
 
-    /// The connection ended while requests were under way. Those whose responses had begun failed within them.
+    /// Settles the requests in flight when the connection ended. A request whose response had begun fails as cut off within it.
     pub(super) fn close_h2(
         &mut self,
         client: Option<&mut h2::Connection>,

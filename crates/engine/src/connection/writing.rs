@@ -1,6 +1,6 @@
-//! Requests on their way from the source through the protocol stack to the bytes that a connection has to send.
+//! Writes requests from the source through the protocol stack to the bytes that a connection has to send.
 //!
-//! The socket itself is written by `worker/sending.rs`.
+//! `worker/sending.rs` writes those bytes to the socket.
 
 use plimsoll_http::h2;
 use plimsoll_record::FailureKind;
@@ -13,7 +13,8 @@ use crate::requests::{Requests, Source};
 
 /// A connection with more unsent bytes than this gets no further requests until they are sent.
 const MAX_UNSENT_BYTES: usize = 64 * 1024;
-/// Bytes that were sent are kept in front of the others until they are so many, and as many as those: no more are moved than were sent.
+/// Sent bytes are removed from the buffer only when they are this many and at least as many as the unsent bytes, so that a
+/// removal never moves more bytes than were sent.
 const MAX_SENT_BYTES: usize = 64 * 1024;
 
 impl Connection {
@@ -31,15 +32,15 @@ impl Connection {
         }
     }
 
-    /// True if a request can be written: the connection is open, and nothing, or in a layered one not too much, is
-    /// unsent.
+    /// True if a request can be written: the connection is open and nothing is unsent; with layers, up to
+    /// [`MAX_UNSENT_BYTES`] may be unsent.
     #[inline]
     pub(crate) fn is_writable(&self) -> bool {
         let most = if self.is_layered() { MAX_UNSENT_BYTES } else { 0 };
         self.is_open() && self.outgoing.unsent().len() <= most
     }
 
-    /// True if so much was written that more would only take memory. Fixed bytes take none.
+    /// True if more than [`MAX_UNSENT_BYTES`] are written, so that more would only use memory. Fixed requests use none.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         let written =
@@ -47,7 +48,7 @@ impl Connection {
         written > MAX_UNSENT_BYTES
     }
 
-    /// The connection got fewer requests than it has room for, because they are long.
+    /// True if the connection got fewer requests than it has room for, because they are long.
     #[inline]
     pub(crate) fn is_unfilled(&self) -> bool {
         self.outgoing.unfilled
@@ -57,7 +58,7 @@ impl Connection {
         self.outgoing.unfilled = unfilled;
     }
 
-    /// Requests are about to be written; the last ones are sent, or in the stack.
+    /// Prepares for new requests; the previous ones are sent, or in the stack.
     #[inline]
     pub(crate) fn begin_writing(&mut self) {
         self.outgoing.generated.clear();
@@ -66,7 +67,7 @@ impl Connection {
         }
     }
 
-    /// Writes the requests of one call of the source; false if the source gives no more.
+    /// Writes the requests of one call of the source; returns false if the source has no more.
     #[inline]
     pub(crate) fn write(&mut self, intended: Instant, now: Instant, shared: &mut Shared) -> bool {
         let ledger = &mut shared.ledger;
@@ -74,7 +75,7 @@ impl Connection {
         let Some(mut meta) = ledger.source.write(&mut self.outgoing.generated) else { return false };
         let fixed_bytes = ledger.source.fixed_bytes();
         if fixed_bytes.is_none() {
-            // Of generated requests that go directly over the socket only the last can be sent again; on streams, each.
+            // Without streams, `generated` holds only the last request, so pipelined ones cannot be sent again.
             meta.idempotent &= ledger.depth() == 1 || ledger.uses_streams();
         }
         let mut entry = 0;
@@ -94,9 +95,9 @@ impl Connection {
         true
     }
 
-    /// Writes the newest request through the layers. A request that finds no stream fails.
+    /// Writes the newest request through the layers. A request that gets no stream fails.
     fn write_layered(&mut self, entry: u16, generated_from: usize, shared: &mut Shared) {
-        // Requests on streams end in any order, so each is kept where it can be found again.
+        // Requests on streams end in any order, so the bytes of each are kept by position.
         if let Some(kept) = shared.generated.get_mut(self.requests.position(entry)) {
             std::mem::swap(kept, &mut self.outgoing.generated);
             self.outgoing.generated.clear();
@@ -109,7 +110,7 @@ impl Connection {
     }
 
     /// Writes the request with this entry to the stack. If it was generated and responses come in order, its bytes begin
-    /// at `generated_from`. False if the stack did not take it.
+    /// at `generated_from`. Returns false if the stack did not accept it.
     pub(super) fn write_to_stack(&mut self, entry: u16, generated_from: usize, shared: &mut Shared) -> bool {
         let position = self.requests.position(entry);
         let Shared { ledger, h2: memory, generated, .. } = shared;
@@ -133,8 +134,8 @@ impl Connection {
         written.is_ok() && taken
     }
 
-    /// Writes again, on a new socket, what the last one did not carry to a response. The new one may allow fewer streams
-    /// than were in use: a request that finds none waits for one.
+    /// Writes the unanswered requests of the last socket again on a new one. The new connection may allow fewer streams than
+    /// were in use: a request that gets none waits for one.
     pub(crate) fn write_again(&mut self, now: Instant, shared: &mut Shared) {
         for index in 0..self.requests.len() {
             self.requests.request_mut(index, &mut shared.ledger).sent = now;
@@ -173,7 +174,7 @@ impl Connection {
         }
     }
 
-    /// The bytes to send; `None` if all are sent.
+    /// The unsent bytes; `None` if all are sent.
     #[inline]
     pub(crate) fn unsent(&self, source: &Source) -> Option<Payload<'_>> {
         let unsent = self.outgoing.unsent();
@@ -192,7 +193,7 @@ impl Connection {
         !self.outgoing.unsent().is_empty()
     }
 
-    /// What the layers still have to say on a connection that is being closed, such as a TLS alert.
+    /// The last bytes of the layers for a connection that is being closed, such as a TLS alert.
     pub(crate) fn farewell(&self) -> Option<Payload<'_>> {
         if !self.is_open() && !self.is_handshaking() {
             return None;
@@ -201,7 +202,7 @@ impl Connection {
         (!bytes.is_empty()).then_some(Payload::Borrowed(bytes))
     }
 
-    /// The system took this many of the unsent bytes.
+    /// The socket accepted `count` of the unsent bytes.
     #[inline]
     pub(crate) fn sent(&mut self, count: usize) {
         self.outgoing.advance(count);

@@ -1,4 +1,4 @@
-//! The epoll driver: edge-triggered, each socket registered once, sends tried at once.
+//! The epoll driver: edge-triggered; each socket is registered once; a send is tried at once, without waiting for an event.
 
 use std::collections::VecDeque;
 use std::io;
@@ -10,46 +10,46 @@ use plimsoll_units::{Clock, Instant};
 
 use super::{Driver, Event, Payload, Received};
 
-/// The most bytes received in one call. More would evict the worker's own memory from the second-level cache.
+/// Maximum number of bytes received in one call. More would evict the worker's own memory from the second-level cache.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// The most bytes received at the beginning of a response while bodies are long: the head, and little of the body, which
-/// would be copied for nothing.
+/// Maximum number of bytes received at the beginning of a response while bodies are long: the head and little of the body,
+/// because the rest of the body need not be copied.
 const HEAD_BYTES: usize = 2 * 1024;
-/// After this many short responses in a row bodies no longer count as long.
+/// After this many short responses in a row, bodies no longer count as long.
 const MAX_SHORT: u8 = 16;
 
 /// From this many bytes on, discarding costs less than copying.
 const MIN_DISCARD_BYTES: u64 = 8 * 1024;
-/// The most bytes discarded in one call.
+/// Maximum number of bytes discarded in one call.
 const MAX_DISCARD_BYTES: u64 = 1024 * 1024;
 
-/// The most bytes received from one connection in one turn, but for the last call: a peer that sends without end must not
-/// hold up the other connections and the deadlines.
+/// Bytes received from one connection in one turn; only the last call may exceed it. A peer that sends without end must not
+/// delay the other connections and the deadlines.
 const MAX_TURN_BYTES: usize = 1024 * 1024;
 
 pub(crate) struct Epoll {
     poll: Poll,
     fixed: Arc<[u8]>,
     sockets: Vec<Slot>,
-    /// The event given out last, by its token, and what may still be received for it in this turn.
+    /// The event returned last, with its token. `left_bytes` is what may still be received for it in this turn.
     current: Option<(u64, Event)>,
     left_bytes: usize,
-    /// Events whose sockets may hold more. Edge-triggered, the system does not report them again.
+    /// Events whose sockets may hold more bytes. With edge triggering the system does not report them again.
     unread: VecDeque<(u64, Event)>,
-    /// How many of these were there before the last wait. The others wait for the next turn.
+    /// How many of these were queued before the last wait. The others wait for the next turn.
     unread_due: usize,
-    /// How many more short responses it takes until bodies no longer count as long.
+    /// Number of further short responses until bodies no longer count as long.
     long: u8,
     buffer: Box<[u8]>,
 }
 
-/// A socket, and the number of sockets that its slot had before: an event of an old socket carries the old number.
+/// A socket with its generation. An event of an earlier socket of the slot carries an older generation.
 #[derive(Debug, Default)]
 struct Slot {
     socket: Option<Socket>,
     generation: u32,
-    /// It is among those that may hold more.
+    /// True if its event is in `unread`.
     unread: bool,
 }
 
@@ -58,7 +58,7 @@ fn token(slot: usize, generation: u32) -> u64 {
 }
 
 impl Epoll {
-    /// A driver whose fixed payloads are parts of `fixed`.
+    /// Creates a driver whose fixed payloads are parts of `fixed`.
     pub(crate) fn new(fixed: Arc<[u8]>) -> io::Result<Self> {
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
         Ok(Self {
@@ -79,7 +79,7 @@ impl Epoll {
         socket.ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// The slot of a token, unless it has another socket since.
+    /// Returns the slot of a token; `None` if the slot has a newer socket or none.
     #[inline]
     fn slot_of(&self, token: u64) -> Option<usize> {
         let slot = (token & u64::from(u32::MAX)) as usize;
@@ -87,7 +87,7 @@ impl Epoll {
         (entry.socket.is_some() && self::token(slot, entry.generation) == token).then_some(slot)
     }
 
-    /// Gives the event out.
+    /// Makes `event` the current one and returns it.
     #[inline]
     fn begin_event(&mut self, token: u64, event: Event) -> Event {
         self.current = Some((token, event));
@@ -95,7 +95,7 @@ impl Epoll {
         event
     }
 
-    /// True if the slot's event has given what it may give in this turn. It is given again in the next one.
+    /// True if the slot has received its share of this turn. Its event is then returned again in the next turn.
     #[inline]
     fn has_had_its_turn(&mut self, slot: usize) -> bool {
         if self.left_bytes > 0 {
@@ -112,7 +112,7 @@ impl Epoll {
         true
     }
 
-    /// The next event that did not get all of its bytes before the last wait.
+    /// Returns the next event that had not received all its bytes before the last wait.
     fn next_unread(&mut self) -> Option<(u64, Event)> {
         while self.unread_due > 0 {
             self.unread_due -= 1;
@@ -125,7 +125,7 @@ impl Epoll {
         None
     }
 
-    /// The next event of the system.
+    /// Returns the next event that the system reported.
     #[inline]
     fn next_ready(&mut self) -> Option<(u64, Event)> {
         while let Some(ready) = self.poll.next_ready() {
@@ -189,7 +189,7 @@ impl Driver for Epoll {
         let count = socket.receive(&mut self.buffer[..most])?;
         self.left_bytes = self.left_bytes.saturating_sub(count);
         self.long = self.long.saturating_sub(u8::from(count < most));
-        // A stream socket that gave less than the buffer holds is empty (epoll(7)), which spares a second call.
+        // A stream socket that returned fewer bytes than requested is empty (epoll(7)), so no second call is needed.
         Ok(Received::Bytes { bytes: &mut self.buffer[..count], more: count == most })
     }
 

@@ -1,8 +1,8 @@
 //! The io_uring driver: multishot receives, silent sends, one system call a turn.
 //!
 //! During a turn sends and receives are only queued; the system call that waits for the next turn submits all of them. A
-//! connection with short responses has one multishot receive, which gives every piece in a buffer of the ring. A connection
-//! with long bodies receives piece by piece, so that the rest of a body can be discarded in the kernel by one operation.
+//! connection with short responses has one multishot receive, which delivers each piece in a buffer of the ring. A connection
+//! with long bodies receives piece by piece, so that one operation can discard the rest of a body in the kernel.
 
 use std::io;
 use std::ops::Range;
@@ -24,26 +24,26 @@ use pace::Pace;
 use slot::{Receiving, Sending, Slot};
 use token::{GENERATIONS, Kind, parts, token};
 
-/// Receive buffers for the responses of one turn. They are touched only when they are needed.
+/// Receive buffers for the responses of one turn. Their memory is touched only when they are used.
 const MEMORY: RingMemory = RingMemory { buffers: 1024, buffer_bytes: 4096 + 320 };
 
 /// From this many bytes on, discarding costs less than receiving.
 const MIN_DISCARD_BYTES: u64 = 8 * 1024;
-/// The most bytes that one operation discards, so that long bodies are counted as they come.
+/// Maximum number of bytes that one operation discards, so that long bodies are counted while they arrive.
 const MAX_DISCARD_BYTES: u64 = 1024 * 1024;
 /// After this many pieces without a long body, a connection counts as one with short bodies again.
 const MAX_SHORT_PIECES: u8 = 16;
 
-/// The most bytes of silent sends between two receives. Less than any socket's send buffer, so that no send is left over
-/// that a later one could overtake.
+/// Maximum number of bytes of silent sends between two receives. It is below the size of any socket's send buffer, so that no
+/// send is left incomplete and overtaken by a later one.
 const MAX_SILENT_BYTES: usize = 16 * 1024;
-/// The most sends that one system call submits. The kernel executes them one after the other, some microseconds each,
+/// Maximum number of sends that one system call submits. The kernel executes them one after the other, some microseconds each,
 /// while the worker counts all of them as sent: a longer batch would show as latency.
 const MAX_SENDS: u32 = 32;
-/// The most bytes that one send copies.
+/// Maximum number of bytes that one send copies.
 const MAX_COPY_BYTES: usize = 64 * 1024;
 
-/// Why an operation need not be cancelled on a socket that is closed.
+/// Why no operation has to be cancelled before its socket is closed.
 const STAYS_OPEN: &str = "the socket stays open until the ring is dropped";
 
 pub(crate) struct Uring {
@@ -51,22 +51,22 @@ pub(crate) struct Uring {
     slots: Vec<Slot>,
     /// Slots whose receive is armed at the end of the turn.
     due: Vec<u32>,
-    /// Slots that are asked for a reset when all that arrived was received. They may be twice in it.
+    /// Slots to check for a reset once all completions are handled. A slot may be listed twice.
     unchecked: Vec<u32>,
-    /// What the last event brought, until it is received.
+    /// The content of the last event, until it is received.
     arrival: Option<(usize, Arrival)>,
     pace: Pace,
     /// Sends queued since the last submit.
     sends: u32,
     /// When the turn began.
     now_ns: u64,
-    /// The connection that was received from last had long bodies.
+    /// True if the connection received from last had long bodies; new connections start with this value.
     bulk: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Arrival {
-    /// The bytes of the ring's last completion; none at the end of the connection.
+    /// The bytes of the ring's last completion; empty at the end of the stream.
     Bytes,
     Discarded(u64),
     Broken(OpError),
@@ -76,7 +76,7 @@ fn not_connected() -> io::Error {
     io::ErrorKind::NotConnected.into()
 }
 
-/// Nothing is wrong with the socket: the same operation may go well next time.
+/// True if the error is transient: the socket is intact, and the same operation may succeed next time.
 fn is_passing(number: i32) -> bool {
     let kind = io::Error::from_raw_os_error(number).kind();
     matches!(kind, io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
@@ -90,7 +90,7 @@ fn io_error(error: OpError) -> io::Error {
 }
 
 impl Uring {
-    /// A driver whose fixed payloads are parts of `fixed`.
+    /// Creates a driver whose fixed payloads are parts of `fixed`.
     pub(crate) fn new(fixed: Arc<[u8]>) -> io::Result<Self> {
         Self::with_memory(fixed, MEMORY)
     }
@@ -101,11 +101,11 @@ impl Uring {
         Ok(Self { ring, slots, due, unchecked, arrival: None, pace, sends: 0, now_ns: 0, bulk: false })
     }
 
-    /// Arms a receive at the end of the turn, behind the sends of the turn.
+    /// Arms a receive at the end of the turn, after the sends of the turn.
     fn receive_later(&mut self, index: usize) {
         let slot = &mut self.slots[index];
         slot.receiving = Receiving::Due;
-        // A receive that is armed anew reports a reset itself, after what the socket still holds.
+        // A newly armed receive reports a reset itself, after the bytes that the socket still holds.
         slot.unchecked = false;
         if !slot.listed {
             slot.listed = true;
@@ -120,7 +120,7 @@ impl Uring {
             slot.listed = false;
             if let (Receiving::Due, Some(socket)) = (slot.receiving, &slot.socket) {
                 slot.receiving = if slot.bulk { Receiving::Single } else { Receiving::Multishot };
-                // A receive that waits first would not report the end of a broken connection behind the bytes that it holds.
+                // On a broken connection, a receive that waits first would not report the end behind bytes still in the socket.
                 let wait_first = slot.waiting && slot.error.is_none();
                 let mode = RecvMode { multishot: !slot.bulk, wait_first };
                 self.ring.receive(socket, mode, token(Kind::Receive, slot.generation, index))?;
@@ -129,7 +129,7 @@ impl Uring {
         Ok(())
     }
 
-    /// Discards what comes next.
+    /// Discards up to `discardable_bytes` of the next bytes.
     fn discard(&mut self, index: usize, discardable_bytes: u64) -> io::Result<()> {
         let count = discardable_bytes.min(MAX_DISCARD_BYTES) as u32;
         let slot = &mut self.slots[index];
@@ -191,7 +191,7 @@ impl Uring {
         Ok(length)
     }
 
-    /// What a completion means for its slot; nothing if the slot has a new socket since.
+    /// Converts a completion to an event of its slot; `None` if there is none, or if the slot has a new socket.
     #[inline]
     fn event(&mut self, completion: Completion) -> Option<Event> {
         let (kind, generation, index) = parts(completion.token);
@@ -228,7 +228,7 @@ impl Uring {
     fn end_received(&mut self, index: usize) -> Event {
         let slot = &mut self.slots[index];
         slot.receiving = Receiving::Never;
-        // A send that failed has consumed the socket's error, and may report it only later.
+        // A failed send has consumed the socket's error, and its completion may come only later.
         let dead = slot.sending.is_some() && slot.state() == SocketState::Dead;
         let mut error = slot.error.or(dead.then_some(OpError::Canceled));
         if slot.unchecked {
@@ -244,7 +244,7 @@ impl Uring {
                 self.receive_later(index);
                 None
             }
-            // Cancelled to change the way of receiving.
+            // Cancelled in order to be armed again.
             OpError::Canceled => {
                 self.receive_later(index);
                 None
@@ -287,9 +287,9 @@ impl Uring {
         Event { slot: index, readable: true, writable: false, closing }
     }
 
-    /// A response is incomplete and no more bytes are there. A reset that arrived together with the last piece would go
-    /// unnoticed: a multishot receive reports both as one piece, and afterwards only that there are no more bytes. While other
-    /// completions are left, which may be the rest of the response, the socket is not asked yet.
+    /// Called when a response is incomplete and no more bytes are there. A multishot receive reports a reset that arrives with
+    /// the last piece as part of that piece, and afterwards only that no bytes are left, so the socket is checked here. While
+    /// other completions are pending, which may hold the rest of the response, the check is deferred.
     fn check_for_reset(&mut self, index: usize) -> io::Result<Received<'_>> {
         let slot = &mut self.slots[index];
         if slot.receiving == Receiving::Multishot {
@@ -305,7 +305,7 @@ impl Uring {
         Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// Asks the connections that are unchecked whether they were reset. The next one whose receive will not report it.
+    /// Checks the deferred connections for a reset. Returns the next one whose receive will not report it.
     fn next_reset(&mut self) -> Option<Event> {
         while let Some(index) = self.unchecked.pop() {
             let index = index as usize;
@@ -342,9 +342,9 @@ impl Uring {
         writable.then_some(Event { slot: index, readable: false, writable, closing: false })
     }
 
-    /// Nothing more can be sent, and the receive reports the end of the connection.
+    /// Handles a failed send: nothing more can be sent, and the receive reports the end of the connection.
     fn send_failed(&mut self, index: usize, error: Option<OpError>) -> Option<Event> {
-        // A silent send that completes without an error was partial: the connection ended meanwhile.
+        // A silent send that completes without an error was partial, because the connection ended.
         let error = error.unwrap_or(OpError::Canceled);
         if self.keep_error(index, error) {
             return None;
@@ -353,9 +353,9 @@ impl Uring {
         Some(Event { writable: true, ..event })
     }
 
-    /// Keeps the error of a broken connection until its receive reports the end: what the peer sent before is still to come. A
-    /// multishot receive may have missed the end, so it is cancelled and armed again. False if no receive will report the
-    /// end.
+    /// Keeps the error of a broken connection until its receive reports the end, because bytes that the peer sent before are
+    /// still to come. A multishot receive may have missed the end, so it is cancelled and armed again. Returns false if no
+    /// receive will report the end.
     fn keep_error(&mut self, index: usize, error: OpError) -> bool {
         let slot = &mut self.slots[index];
         slot.error = Some(error);
@@ -369,8 +369,8 @@ impl Uring {
         }
     }
 
-    /// A new socket for a route. Those that were closed in this turn have kept their descriptors, which are needed now if no
-    /// other is left.
+    /// Creates a socket for a route. Sockets closed in this turn still hold their descriptors, so if no other descriptor is left,
+    /// they are released first.
     fn prepare(&mut self, route: &Route) -> io::Result<Socket> {
         match Socket::prepare(route) {
             Err(error) if out_of_descriptors(&error) => {
@@ -404,7 +404,7 @@ impl Driver for Uring {
         let entry = &mut self.slots[slot];
         match entry.error {
             Some(error) if entry.receiving == Receiving::Never => return Err(io_error(error)),
-            // The receive that is under way reports the end.
+            // The pending receive reports the end.
             Some(_) => return Ok(0),
             None => {}
         }
@@ -413,7 +413,7 @@ impl Driver for Uring {
             return Ok(0);
         }
         if !entry.waiting {
-            // What was received last completed the response to what was sent before.
+            // The bytes received last completed the response to the last send.
             if entry.received_ns > entry.sent_ns {
                 self.pace.answered_after(entry.received_ns - entry.sent_ns);
             }
@@ -427,8 +427,8 @@ impl Driver for Uring {
         }
     }
 
-    /// Another send may be under way still, as far as is known. The kernel executes it when it is submitted, and these bytes
-    /// come after it. Queued behind it they would be cancelled with it when the slot is closed.
+    /// Another send may still be queued in the ring. Submitting it first keeps the order; a send queued behind it would be
+    /// cancelled together with it when the slot is closed.
     fn send_last(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
         let Payload::Borrowed(bytes) = payload else { return self.send(slot, payload) };
         self.ring.submit()?;

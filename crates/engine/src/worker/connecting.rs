@@ -1,4 +1,4 @@
-//! Connections from nothing to open: connect, TLS handshake, and what happens if either fails.
+//! Opens connections: connect, TLS handshake, and the handling of their failures.
 
 use plimsoll_record::FailureKind;
 use plimsoll_units::{Clock, Instant};
@@ -10,7 +10,7 @@ use crate::failure::connect_failure;
 use crate::schedule::Schedule;
 use crate::step_spec::MAX_CONNECTING;
 
-/// True if the server's accept queue is full and the system says so, as for a unix socket (connect(2)).
+/// True if the server's accept queue is full and the system reports it, as for a unix socket (connect(2)).
 fn is_accept_queue_full(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::WouldBlock
 }
@@ -21,8 +21,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.connecting_rate_limited < MAX_CONNECTING
     }
 
-    /// Connects what is to be connected by now. A connection that the server closed is replaced at once, because responses
-    /// paced it; new ones and refused ones connect a few at a time.
+    /// Starts all connection attempts that are due. A connection that the server closed is replaced at once, because its
+    /// responses paced it; new and refused connections connect a few at a time.
     pub(super) fn connect_due(&mut self) {
         while let Some(slot) = self.queues.closed.pop_front() {
             self.connect_if_needed(slot, false);
@@ -39,7 +39,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Connects a connection that still has something to do. One of an open loop may be needed later.
+    /// Connects a connection if there is load to generate or a request to send again. Otherwise an open loop keeps it as a spare.
     fn connect_if_needed(&mut self, slot: u32, rate_limited: bool) {
         if self.makes_load() || self.connections[slot as usize].in_flight() > 0 {
             self.connect(slot as usize, rate_limited);
@@ -48,7 +48,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Connects more connections for requests that are due and found none idle.
+    /// Connects more connections for due requests that found no idle one.
     pub(super) fn connect_for_backlog(&mut self) {
         let writes_each = u64::from(self.spec.depth / self.shared.ledger.source.batch());
         while self.backlog() > (self.connecting + self.queues.unconnected.len()) as u64 * writes_each {
@@ -84,7 +84,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.queues.accept_queue_full(slot, self.now);
     }
 
-    /// Connects again after the accept queue was full, unless the connection has given up meanwhile.
+    /// Connects again after the accept queue was full, unless the connection was given up in the meantime.
     fn retry_connecting(&mut self, slot: usize) {
         if let State::Queued(_) = self.connections[slot].state() {
             self.connections[slot].retry_connecting();
@@ -92,7 +92,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// The socket has connected, or failed to.
+    /// Handles the end of an attempt to connect, whether it succeeded or not.
     pub(super) fn connect_ended(&mut self, slot: usize) {
         self.now = self.clock.now();
         match self.driver.connected(slot) {
@@ -102,7 +102,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
                 if is_accept_queue_full(&error) {
                     return self.wait_for_accept_queue(slot);
                 }
-                // Some drivers learn only here that the local address is in use.
+                // Some drivers learn only now that the local address is in use.
                 let in_use = self.connections[slot].count_address_in_use();
                 match self.routes.try_another(slot, &error, in_use) {
                     true => self.open_socket(slot),
@@ -112,7 +112,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// The socket is connected: sends the first bytes of the protocols over it. Without TLS the connection is open.
+    /// Starts the handshake on a connected socket by sending its first bytes. Without TLS the connection is open.
     fn begin_handshake(&mut self, slot: usize) {
         let stack = ProtocolStack::new(&self.spec).and_then(|mut stack| match stack.start() {
             Ok(()) => Ok(stack),
@@ -139,7 +139,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
                     self.shared.ledger.recorder.counts(0).bytes_in += bytes.len() as u64;
                     self.connections[slot].read_handshake(bytes, self.now, &mut self.shared)
                 }
-                // Nothing is discarded before there are responses.
+                // A driver that may discard 0 bytes never returns this.
                 Ok(Received::Discarded { .. }) => return self.peer_closed(slot, CloseKind::Reset),
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
                 Err(_) => return self.peer_closed(slot, CloseKind::Reset),
@@ -167,13 +167,13 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
         self.opened(slot);
         self.send(slot);
-        // The server may have refused requests together with the end of the handshake.
+        // The server may have refused requests in the same bytes that ended the handshake.
         if self.connections[slot].is_open() {
             self.resend_refused(slot, 0);
         }
     }
 
-    /// The connection is ready: sends again what the last socket did not carry to a response, and then new requests.
+    /// The connection is ready: sends unanswered requests of the last socket again, and then new requests.
     fn opened(&mut self, slot: usize) {
         self.connecting_ended(slot);
         self.open += 1;
@@ -187,14 +187,14 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.refill(slot);
     }
 
-    /// The attempt to connect is over, well or not.
+    /// Updates the counts when an attempt to connect has ended, successfully or not.
     fn connecting_ended(&mut self, slot: usize) {
         self.connecting -= 1;
         let rate_limited = self.connections[slot].attempt().is_some_and(|attempt| attempt.rate_limited);
         self.connecting_rate_limited -= usize::from(rate_limited);
     }
 
-    /// The handshake failed. What the layers still have to say is sent, such as an alert for the server's log.
+    /// Handles a failed handshake. The last bytes of the layers are sent, such as an alert for the server's log.
     pub(super) fn handshake_failed(&mut self, slot: usize, kind: FailureKind) {
         self.now = self.clock.now();
         self.send_farewell(slot);
@@ -202,7 +202,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.connecting_failed(slot, kind);
     }
 
-    /// Connecting has taken too long.
+    /// Handles an attempt to connect that exceeded the timeout.
     pub(super) fn connecting_timed_out(&mut self, slot: usize) {
         let connection = &self.connections[slot];
         if connection.is_handshaking() {
@@ -214,7 +214,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.connecting_failed(slot, kind);
     }
 
-    /// The connection could not be opened: the requests that needed it fail.
+    /// Fails the requests that needed a connection that could not be opened.
     fn connecting_failed(&mut self, slot: usize, kind: FailureKind) {
         self.connecting_ended(slot);
         self.shared.first.broke(kind);
@@ -236,7 +236,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// The request that waits for a connection fails unsent. Before the end of a think time, none waits.
+    /// Fails the request that waits for a connection; it stays unsent. During a think time no request waits.
     pub(super) fn fail_waiting_request(
         &mut self,
         slot: usize,
@@ -265,26 +265,26 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Closes an open connection. If it was free for a request, that was due now.
+    /// Closes an open connection. If it had room for a request, its next request is due now.
     pub(super) fn disconnect(&mut self, slot: usize) {
         self.driver.close(slot);
         self.open -= 1;
         let connection = &mut self.connections[slot];
         connection.close();
-        // Where requests that are sent again fill the next socket, the next one is due when they are answered.
+        // If requests that are sent again fill the next socket, the next request is due only when they are answered.
         let is_free = self.spec.depth - connection.in_flight() >= self.min_room;
         connection.due = is_free.then_some(self.now);
     }
 
-    /// Closes an open connection, to be connected again if there is something to send.
+    /// Closes an open connection and schedules a reconnect, if there is something to send.
     pub(super) fn replace(&mut self, slot: usize) {
         self.disconnect(slot);
         match self.schedule {
             Schedule::Open(_) if self.connections[slot].in_flight() == 0 => {
                 self.queues.spare.push(slot as u32);
             }
-            // Connected at the end of the turn and not here: a connection that is refused at once would otherwise be tried
-            // again and again from within itself.
+            // It is connected at the end of the turn. Doing it here would recurse for as long as the connection is refused at
+            // once.
             _ => self.queues.closed.push_back(slot as u32),
         }
     }

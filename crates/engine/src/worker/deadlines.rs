@@ -1,4 +1,4 @@
-//! Requests that took too long, and requests that the end of the step leaves behind.
+//! Handles requests that exceed the timeout, and requests that are open at the end of the step.
 
 use std::time::Duration;
 
@@ -10,18 +10,18 @@ use crate::connection::State;
 use crate::driver::Driver;
 use crate::schedule::Schedule;
 
-/// How often all connections are scanned for timeouts: every twentieth of the timeout, within these bounds. A scan now and
-/// then costs far less than a timer for each request.
+/// How often all connections are scanned for timeouts: every twentieth of the timeout, within these bounds. An occasional scan
+/// costs far less than a timer for each request.
 const MIN_SCAN_INTERVAL: Duration = Duration::from_millis(1);
 const MAX_SCAN_INTERVAL: Duration = Duration::from_millis(100);
 
-/// So many unsent requests are given up one by one before the worker looks whether it has to end: tens of millions take seconds.
+/// This many unsent requests are given up one by one before the worker checks its deadline: tens of millions would take seconds.
 const DROPPED_EXACTLY: u32 = 1 << 16;
-/// The different ages with which the others are recorded.
+/// After the deadline the rest is recorded in this many groups, each with one age.
 const AGES: u64 = 1 << 10;
 
 impl<D: Driver, C: Clock> Worker<D, C> {
-    /// Gives up what has taken longer than the timeout.
+    /// Gives up requests and connection attempts that exceed the timeout.
     pub(super) fn scan_deadlines(&mut self) {
         if self.now < self.next_scan {
             return;
@@ -54,7 +54,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         connection.is_barred() && connection.due.is_some_and(|due| self.is_overdue(due))
     }
 
-    /// The request that waits for the server to allow one fails. In an open loop it goes on to wait for any connection.
+    /// Handles a connection on which the server allowed no request within the timeout. In a closed loop the waiting request
+    /// fails; in an open loop it stays in the backlog for any connection.
     fn no_stream_in_time(&mut self, slot: usize) {
         if let Schedule::Closed = self.schedule {
             self.fail_waiting_request(slot, FailureKind::H2NoStreams, self.now, true);
@@ -68,8 +69,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         connection.oldest_sent(&self.shared.ledger).is_some_and(|sent| connection.received_at() <= sent)
     }
 
-    /// A connection whose oldest request timed out cannot answer the later ones either, unless responses come in any order. If
-    /// nothing at all came for so long, its path is likely dead, and new streams would time out like the old ones.
+    /// A connection whose oldest request timed out cannot answer the later ones either, unless responses may come in any order.
+    /// If it received nothing since, its path is likely dead, and new streams would time out like the old ones.
     fn request_timed_out(&mut self, slot: usize) {
         let before = self.connections[slot].in_flight();
         if self.spec.streams && !self.is_silent(slot) {
@@ -89,7 +90,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.connections[slot].give_up_all(kind, self.now, &mut self.shared.ledger);
     }
 
-    /// Accounts for what is still under way or unsent when the worker ends.
+    /// Accounts for requests in flight or unsent when the worker ends.
     pub(super) fn fail_unfinished(&mut self) {
         self.now = self.clock.now();
         for slot in 0..self.connections.len() {
@@ -98,7 +99,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.drop_unsent();
     }
 
-    /// Gives up requests that are still unsent some time after the load has ended.
+    /// Gives up requests that are still unsent [`SEND_GRACE`] after the end of the load.
     pub(super) fn drop_overdue(&mut self) {
         if self.backlog() > 0 && self.now >= self.control.load_ends() + SEND_GRACE {
             self.drop_unsent();
@@ -118,8 +119,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Gives up all that is unsent at once, because the worker has to end. Their ages count as evenly spread between those of the
-    /// oldest and the newest.
+    /// Gives up all unsent requests at once, because the worker has to end. Their ages are recorded as evenly distributed
+    /// between those of the oldest and the newest.
     fn drop_rest(&mut self) {
         let ends = self.control.load_ends();
         let Schedule::Open(backlog) = &mut self.schedule else { return };

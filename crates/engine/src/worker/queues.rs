@@ -1,4 +1,4 @@
-//! The connections of a worker that wait for something, by what they wait for.
+//! Queues of connections that wait, one for each reason.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -11,21 +11,21 @@ use crate::step_spec::MAX_CONNECTING;
 /// Pause before a closed loop's connection that was refused connects again, so that a target that is down is not flooded.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
-/// Pause before a connection that found the server's accept queue full connects again. Nothing announces a free place.
+/// Pause before a connection that found the server's accept queue full connects again. No event announces a free place.
 const ACCEPT_QUEUE_PAUSE: Duration = Duration::from_millis(5);
 
-/// Slots of connections, by what they wait for. All memory that depends on the step is allocated at the start, except for
-/// think times.
+/// Slots of waiting connections, by reason. All memory that depends on the step is allocated at the start, except for think
+/// times.
 #[derive(Debug)]
 pub(super) struct Queues {
-    /// Open loop: open, with room for a request. Each is listed once.
+    /// Open loop: open connections with room for a request. Each is listed once.
     pub(super) idle: VecDeque<u32>,
-    /// To be connected under the limit of connections that connect at the same time: for the first time, or after a
-    /// refusal.
+    /// Waiting to connect under the limit of simultaneous connection attempts: new connections, and refused ones after their
+    /// pause.
     pub(super) unconnected: VecDeque<u32>,
     /// Closed by the server or by a failure; reconnected at the end of the turn.
     pub(super) closed: VecDeque<u32>,
-    /// Open loop: closed, to be connected when a request needs one.
+    /// Open loop: closed connections, to be connected when a request needs one.
     pub(super) spare: Vec<u32>,
     refused: VecDeque<(Instant, u32)>,
     accept_queue_full: VecDeque<(Instant, u32)>,
@@ -33,7 +33,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// `first` connections that are to be connected, and room for `most`.
+    /// Queues with `first` connections to be connected and room for `most`.
     pub(super) fn new(first: u32, most: u32) -> Self {
         let (first_count, most) = (first as usize, most as usize);
         Self {
@@ -62,19 +62,19 @@ impl Queues {
         self.thinking.push(Reverse((until, slot as u32)));
     }
 
-    /// Moves refused connections whose pause is over by `now` to those to be connected.
+    /// Moves refused connections whose pause is over by `now` to the queue of unconnected ones.
     pub(super) fn release_refused(&mut self, now: Instant) {
         while let Some(slot) = pop_due(&mut self.refused, now) {
             self.unconnected.push_back(slot);
         }
     }
 
-    /// The next connection whose pause for the accept queue is over by `now`.
+    /// Removes and returns the next connection whose pause after a full accept queue is over by `now`.
     pub(super) fn next_retry(&mut self, now: Instant) -> Option<usize> {
         pop_due(&mut self.accept_queue_full, now).map(|slot| slot as usize)
     }
 
-    /// The next connection whose think time is over by `now`, and when it ended.
+    /// Removes and returns the next connection whose think time is over by `now`, and when the think time ended.
     pub(super) fn next_thought(&mut self, now: Instant) -> Option<(Instant, usize)> {
         let Reverse((until, slot)) = *self.thinking.peek()?;
         if until > now {

@@ -1,4 +1,4 @@
-//! Responses in: from an event of the driver to what it means for the connection.
+//! Receives responses: from an event of the driver to its effect on the connection.
 
 use plimsoll_record::FailureKind;
 use plimsoll_tls::TlsFailure;
@@ -9,7 +9,7 @@ use crate::connection::{CloseKind, ReadOutcome, State};
 use crate::driver::{Driver, Event, Received};
 use crate::schedule::Schedule;
 
-/// Why a socket gave no bytes.
+/// Why a receive returned no bytes.
 #[derive(Debug, Clone, Copy)]
 enum ReadError {
     /// Nothing has arrived.
@@ -18,7 +18,7 @@ enum ReadError {
 }
 
 impl<D: Driver, C: Clock> Worker<D, C> {
-    /// Advances a connection that became ready.
+    /// Handles an event of a connection that became ready.
     #[inline]
     pub(super) fn advance(&mut self, event: Event) {
         if event.writable {
@@ -47,7 +47,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Reads until the socket is empty, or nothing more is expected, and sends requests for which there is room then.
+    /// Reads until the socket is empty or no more bytes are expected, and then sends requests if there is room.
     #[inline]
     fn read(&mut self, slot: usize, closing: bool) {
         loop {
@@ -57,7 +57,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
                 Err(ReadError::Closed(close)) => return self.peer_closed(slot, close),
             };
             let busy = self.connections[slot].in_flight() > 0;
-            // No request needs what may still come before the end, which no other event announces.
+            // Without a request in flight the remaining bytes do not matter, and no later event announces the end of the stream.
             if closing && !busy && outcome.goes_on() {
                 return self.closed_while_idle(slot);
             }
@@ -74,7 +74,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.refill(slot);
     }
 
-    /// Receives what has arrived: what it means, and whether there may be more.
+    /// Receives bytes that have arrived; returns the outcome and whether there may be more.
     #[inline]
     fn receive(&mut self, slot: usize) -> Result<(ReadOutcome, bool), ReadError> {
         let (connection, shared) = (&mut self.connections[slot], &mut self.shared);
@@ -95,7 +95,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Settles an outcome that ends the connection; false if the connection goes on.
+    /// Handles an outcome that ends the connection; returns false if the connection stays open.
     #[inline]
     fn settle_end(&mut self, slot: usize, outcome: ReadOutcome) -> bool {
         match outcome {
@@ -108,7 +108,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         true
     }
 
-    /// Sends again what an HTTP/2 server refused, at another time than when its bytes were read.
+    /// Sends refused HTTP/2 requests again, at a time other than when bytes are read.
     pub(super) fn resend_refused(&mut self, slot: usize, ended: u16) {
         match self.connections[slot].resend_refused(ended, self.now, &mut self.shared) {
             Some(outcome) if self.settle_end(slot, outcome) => {}
@@ -116,23 +116,23 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Sends what the layers reply, and notices that the peer has closed the TLS session.
+    /// Sends the replies of the layers, and handles a TLS session that the peer has closed.
     fn finish_layered_read(&mut self, slot: usize) {
         if self.connections[slot].peer_closed_tls() {
             return self.peer_closed(slot, CloseKind::Orderly);
         }
-        // Replies and requests go out in one call of the system.
+        // Replies and requests are sent by one system call.
         if self.connections[slot].is_writable() {
             self.refill(slot);
             return self.send(slot);
         }
-        // What is unsent takes the room of new requests. When all of it is sent here, no writable event asks for more.
+        // Unsent bytes leave no room for new requests. If all of them are sent here, no writable event follows.
         self.send(slot);
         self.refill(slot);
     }
 
-    /// Sending failed, which ends the connection. What the server sent before still counts, such as a response that it gave
-    /// without waiting for the whole request.
+    /// Handles a failed send, which ends the connection. Bytes that the server sent before still count, such as a response that
+    /// it sent before reading the whole request.
     pub(super) fn sending_failed(&mut self, slot: usize) {
         while self.connections[slot].is_open() {
             let Ok((outcome, _)) = self.receive(slot) else { break };
@@ -146,7 +146,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.peer_closed(slot, CloseKind::Reset);
     }
 
-    /// The socket came to its end.
+    /// Handles the end of the stream or a reset.
     pub(super) fn peer_closed(&mut self, slot: usize, close: CloseKind) {
         self.now = self.clock.now();
         match self.connections[slot].state() {
@@ -166,12 +166,12 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// The server closed a connection that carried no request. It is a reconnect and no failure.
+    /// Handles a connection that the server closed while it carried no request. It counts as a reconnect, not as a failure.
     fn closed_while_idle(&mut self, slot: usize) {
         self.shared.first.broke(FailureKind::ClosedBeforeResponse);
         self.shared.ledger.recorder.counts(0).reconnects += 1;
         match self.schedule {
-            // No response paces a server that closes in think time what it has just accepted.
+            // A server that closes connections during think time right after it accepted them is not paced by its responses.
             Schedule::Closed if !self.connections[slot].answered_before() => {
                 self.disconnect(slot);
                 self.queues.refused(slot, self.now);
@@ -180,9 +180,9 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// The server said that it closes the connection: it does not read the requests that are still under way. If it answered
-    /// none before, it has not closed the connection between two requests, it refuses them; or it turned away one in think
-    /// time.
+    /// The server announced that it closes the connection, and does not read the requests still in flight. If it had answered
+    /// none on this connection, it did not close between two requests but refuses them; without a request in flight, it closed
+    /// an idle connection.
     fn retired(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
         let between_requests = connection.answered_before();
@@ -194,7 +194,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.replace(slot);
     }
 
-    /// The oldest request failed by what arrived, and nothing after it can be trusted.
+    /// The oldest request failed because of its response, and the bytes after it cannot be trusted.
     fn request_failed(&mut self, slot: usize, kind: FailureKind) {
         let (connection, ledger) = (&mut self.connections[slot], &mut self.shared.ledger);
         connection.fail_oldest(kind, ledger);
@@ -202,7 +202,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.replace(slot);
     }
 
-    /// The connection failed, with everything that it carried.
+    /// The connection failed, and with it all requests in flight.
     fn failed(&mut self, slot: usize, kind: FailureKind) {
         self.send_farewell(slot);
         self.shared.first.broke(kind);

@@ -1,4 +1,4 @@
-//! Requests out: from the schedule to the socket.
+//! Sends requests: from the schedule to the socket.
 //!
 //! [`Worker::send`] is where requests are written to a socket.
 
@@ -11,8 +11,8 @@ use crate::driver::Driver;
 use crate::schedule::Schedule;
 
 impl<D: Driver, C: Clock> Worker<D, C> {
-    /// Writes to the socket what the system takes of a connection's unsent bytes. The driver asks again, by a writable
-    /// event, when it takes more.
+    /// Writes as many of a connection's unsent bytes to the socket as it accepts. When it accepts more, the driver reports a
+    /// writable event.
     #[inline]
     pub(super) fn send(&mut self, slot: usize) {
         let (connection, ledger) = (&mut self.connections[slot], &mut self.shared.ledger);
@@ -26,7 +26,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Sends what the layers still have to say on a connection that is being closed, if the system takes it at once.
+    /// Sends the last bytes of the layers on a connection that is being closed, if the system accepts them at once.
     pub(super) fn send_farewell(&mut self, slot: usize) {
         if let Some(payload) = self.connections[slot].farewell() {
             let sent = self.driver.send_last(slot, payload);
@@ -34,7 +34,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Sends what is due on a connection that may have room, or leaves it idle.
+    /// Sends due requests on a connection that may have room, or leaves it idle.
     #[inline]
     pub(super) fn refill(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
@@ -58,7 +58,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         if !self.makes_load() || !self.has_thought(slot) {
             return self.connections[slot].rest(self.now);
         }
-        // Time spent to replace a connection belongs to the request that waited for it.
+        // The time to replace a connection counts towards the request that waited for it.
         let mut due = self.connections[slot].due.take().unwrap_or(self.now);
         let lag_ns = self.now.nanos_since(self.woke);
         let requests = u64::from(self.shared.ledger.source.batch());
@@ -93,8 +93,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.list_idle(slot);
     }
 
-    /// True if more may be written to a connection: if much is written already, it has to be sent first. If false, a
-    /// writable event follows.
+    /// True if more requests may be written to a connection. If many bytes are written already, they are sent first; if that
+    /// is not possible at once, returns false and a writable event follows.
     #[inline]
     fn has_drained(&mut self, slot: usize) -> bool {
         if !self.connections[slot].is_full() {
@@ -110,20 +110,20 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         drained
     }
 
-    /// Writes the requests of one call of the source to what a connection has to send.
+    /// Writes the requests of one call of the source to a connection's unsent bytes.
     #[inline]
     fn write(&mut self, slot: usize, intended: Instant) -> bool {
         self.connections[slot].write(intended, self.now, &mut self.shared)
     }
 
-    /// Writes a request of an open loop, which is accounted for even if it cannot be generated.
+    /// Writes a request of an open loop. If it cannot be generated, it is counted as unsent.
     fn write_due(&mut self, slot: usize, intended: Instant) {
         if !self.write(slot, intended) {
             self.give_up_unsent(self.now.nanos_since(intended), 1);
         }
     }
 
-    /// The requests of so many arrivals that were due this long ago go unsent.
+    /// Gives up the unsent requests of `arrivals` arrivals, which were due `age_ns` ago.
     pub(super) fn give_up_unsent(&mut self, age_ns: u64, arrivals: u64) {
         let ledger = &mut self.shared.ledger;
         let requests = arrivals * u64::from(ledger.source.batch());
@@ -131,7 +131,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         ledger.recorder.never_sent_after(0, age_ns, requests);
     }
 
-    /// True if the think time before the connection's next request is over; otherwise it begins, or is running.
+    /// True if the think time before the connection's next request is over. Otherwise it is running, or begins now.
     #[inline]
     pub(super) fn has_thought(&mut self, slot: usize) -> bool {
         let source = &mut self.shared.ledger.source;
@@ -156,7 +156,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         false
     }
 
-    /// Sends on connections whose think time is over: their requests were due when it ended.
+    /// Sends on connections whose think time is over; their requests were due when it ended.
     pub(super) fn end_think_times(&mut self) {
         while let Some((ended, slot)) = self.queues.next_thought(self.now) {
             // As in `send_on_idle`: the time that a burst takes to send must not count as the target's.
@@ -168,7 +168,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         }
     }
 
-    /// Lists the connection as idle if it has room for a request.
+    /// Adds the connection to the idle queue if it has room for a request.
     fn list_idle(&mut self, slot: usize) {
         let connection = &mut self.connections[slot];
         if connection.room() < self.shared.ledger.source.batch() || connection.listed {
@@ -179,7 +179,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.queues.idle.push_back(slot as u32);
     }
 
-    /// Sends due requests of an open loop on connections that have room, and connects more if those are too few.
+    /// Sends due requests of an open loop on connections with room. If these are too few, connects more.
     #[inline]
     pub(super) fn dispatch_due(&mut self) {
         let ends = self.control.load_ends();
@@ -199,12 +199,12 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.connect_for_backlog();
     }
 
-    /// Sends one due request; more of them go to other connections first.
+    /// Sends one due request on an idle connection. The next ones prefer other connections.
     fn send_on_idle(&mut self, slot: usize) {
         let batch = self.shared.ledger.source.batch();
         let connection = &mut self.connections[slot];
         connection.listed = false;
-        // A connection that was closed while idle is still in the queue.
+        // The queue still lists connections that were closed while idle.
         if !connection.is_open() || connection.room() < batch {
             return;
         }

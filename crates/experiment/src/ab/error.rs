@@ -1,12 +1,12 @@
-//! Why a folder holds no comparison.
+//! Errors in the folder of a comparison.
 
 use std::io;
 use std::path::PathBuf;
 
-/// The file of a comparison's folder that says what was asked for.
+/// The file with the parameters of a comparison, in its folder.
 pub(super) const RECORD: &str = "ab.json";
 
-/// A folder that holds no comparison.
+/// Why a folder holds no readable comparison.
 #[derive(Debug, thiserror::Error)]
 pub enum AbFolderError {
     #[error("{} is no folder of `plimsoll ab`: it has no {RECORD} ({source})", folder.display())]

@@ -1,4 +1,4 @@
-//! The folder of a comparison: what was asked for, and a run file of each load.
+//! The folder of a comparison: its parameters, and a run file for each load.
 
 use std::fs;
 use std::io;
@@ -13,15 +13,15 @@ use crate::recorded::read_run;
 
 const FORMAT: u32 = 1;
 
-/// What a comparison was asked for.
+/// The parameters of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AbRecord {
     format: u32,
-    /// What A and B are: their URLs, or the commands that start them.
+    /// The labels of A and B: their URLs, or the commands that start them.
     pub labels: [String; 2],
-    /// The seed of the order of loads.
+    /// The seed for the order of loads.
     pub seed: u64,
-    /// The services were started for each load.
+    /// True if the services were started for each load.
     pub restarts: bool,
     #[serde(flatten)]
     pub rule: AbRule,
@@ -53,7 +53,7 @@ impl AbRecord {
     }
 }
 
-/// Makes a folder of this name for one comparison alone; a second one of the same second has a number after its name.
+/// Creates a folder for one comparison. If the name is taken, a number is appended.
 pub(super) fn new_folder(out: &Path, name: &str) -> Result<PathBuf, ExperimentError> {
     fs::create_dir_all(out).map_err(ExperimentError::file("make", out))?;
     let (mut folder, mut number) = (out.join(name), 1);
@@ -67,12 +67,12 @@ pub(super) fn new_folder(out: &Path, name: &str) -> Result<PathBuf, ExperimentEr
     }
 }
 
-/// The name of a load's run; that of round 0 does not count.
+/// The name of a load's run; round 0 does not count.
 pub(super) fn run_name(round: u32, side: AbSide) -> String {
     format!("r{round:04}-{}", side.name().to_lowercase())
 }
 
-/// The round and the side in the name of a run's file; `None` for another run.
+/// Parses the round and the side from the name of a run file; `None` for other runs.
 fn parsed(file: &Path) -> Option<(u32, AbSide)> {
     let mut parts = file.file_name()?.to_str()?.split('-');
     let round = parts.next()?.strip_prefix('r')?.parse().ok().filter(|round| *round > 0)?;
@@ -81,17 +81,17 @@ fn parsed(file: &Path) -> Option<(u32, AbSide)> {
     Some((round, side))
 }
 
-/// Takes the file of a load out of the comparison, because its service ended before the load did.
+/// Renames the file of a load whose service ended during it, so that it does not count in the comparison.
 pub(super) fn set_aside(path: &Path) -> Result<(), ExperimentError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     fs::rename(path, path.with_file_name(format!("failed-{name}")))
         .map_err(ExperimentError::file("rename", path))
 }
 
-/// Reads the comparison of a folder: what was asked for, and its loads in the order in which they were made.
+/// Reads the comparison of a folder: its parameters, and its loads in the order in which they were made.
 ///
 /// # Errors
-/// When the folder holds none, or a run file in it cannot be read.
+/// When the folder holds no comparison, or a run file in it cannot be read.
 pub fn read_ab(folder: &Path) -> Result<(AbRecord, Vec<AbLoad>), ExperimentError> {
     let record = AbRecord::read(folder)?;
     let mut loads = Vec::new();
@@ -99,14 +99,14 @@ pub fn read_ab(folder: &Path) -> Result<(AbRecord, Vec<AbLoad>), ExperimentError
         let Some((round, side)) = parsed(&row.path) else { continue };
         loads.push(read_load(&row.path, side, round)?);
     }
-    // What was cut short says nothing of its side.
+    // An interrupted load is no evidence about its side.
     loads.retain(|load| load.unusable != Some(Unusable::Cut));
-    // A clock that was set moves no round.
+    // Sorting by round first keeps the order if the clock was set.
     loads.sort_by_key(|load| (load.round, load.began_unix_ms));
     Ok((record, loads))
 }
 
-/// The load of a run file.
+/// Reads the load of a run file.
 pub(super) fn read_load(path: &Path, side: AbSide, round: u32) -> Result<AbLoad, ExperimentError> {
     let recorded = read_run(path)?;
     Ok(AbLoad::new(&recorded.run, &recorded.findings, side, round)?)

@@ -1,4 +1,4 @@
-//! Makes the rounds of a comparison: each loads both sides, in an order that is drawn.
+//! Makes the rounds of a comparison: each round loads both sides, in a random order.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -19,36 +19,36 @@ use crate::context::{AbProgress, Progress, RunContext};
 use crate::order::Order;
 use crate::recorded::read_run;
 
-/// Rounds in whose order as many begin with A as with B.
+/// The number of rounds within which A is first as often as B.
 const BLOCK: usize = 4;
-/// After so many loads of one side in a row that say nothing of it, the comparison ends.
+/// After this many unusable loads of one side in a row, the comparison ends.
 const MAX_FAILED_IN_A_ROW: u32 = 3;
-/// The rounds are judged after each of so many complete ones, then after every 16th, as looks are: the time it takes grows with their
-/// square.
+/// The comparison is evaluated after each of the first 100 complete rounds, then after every 16th, as are the looks of the test: the
+/// time to evaluate grows with the square of the rounds.
 const ALL_SHOWN: u32 = 100;
 const THEN_SHOWN: u32 = 16;
-/// How often the interrupt is looked for while nothing is loaded.
+/// How often the interrupt is checked during a pause.
 const POLL: Duration = Duration::from_millis(50);
-/// A shorter ladder that finds the number of connections has no step.
+/// The shortest ladder to find the number of connections; a shorter one has no step.
 const MIN_LADDER: Duration = Duration::from_secs(5);
-/// Its longest time, and the part of the budget that it may take.
+/// The longest such ladder, and the fraction of the budget that it may take.
 const MAX_LADDER: Duration = Duration::from_secs(30);
 const LADDER_PART: u32 = 10;
 
-/// One side as it is asked for.
+/// The specification of one side.
 #[derive(Debug, Clone)]
 pub struct AbSideSpec {
-    /// Its URL, or its command, as typed.
+    /// The URL or command, as typed.
     pub label: String,
-    /// What errors call it, which documents show: no logins, no values of queries.
+    /// The name in errors, which documents show: without logins and without values of queries.
     pub shown: String,
-    /// The plan of each of its loads.
+    /// The plan of each load of the side.
     pub spec: PlanSpec,
-    /// The shell command that starts it for each load; `None` for a service that runs already.
+    /// The shell command that starts the service for each load; `None` for a service that already runs.
     pub command: Option<String>,
 }
 
-/// A comparison as it is asked for.
+/// The specification of a comparison.
 #[derive(Debug)]
 pub struct AbSpec<'a> {
     /// A and B.
@@ -56,38 +56,38 @@ pub struct AbSpec<'a> {
     /// The text of the plans' CSV file.
     pub csv: Option<&'a [u8]>,
     pub probing: bool,
-    /// A path that is answered with success once a started service is ready; `None` waits for a connection.
+    /// A path that a started service answers with success once it is ready; `None` waits for a connection instead.
     pub ready_page: Option<&'a str>,
-    /// The number of connections is found by a ladder on A, and taken for both.
+    /// True if a ladder on A finds the number of connections for both sides.
     pub finds_connections: bool,
     pub rule: AbRule,
-    /// Time without load before each load.
+    /// The pause before each load.
     pub pause: Duration,
     pub seed: u64,
-    /// The name of the folder, before the time.
+    /// The first part of the folder's name; the time follows.
     pub name: &'a str,
-    /// Set once the user does not wait for the end of started services either.
+    /// Set once the user also interrupts the wait for started services to end.
     pub at_once: &'a AtomicBool,
 }
 
 /// Why a comparison ended.
 #[derive(Debug)]
 pub enum AbEnd {
-    /// The interval of the main ratio is narrow enough.
+    /// The confidence interval of the main ratio is narrow enough.
     Enough,
-    /// Its time, or its number of rounds, is over.
+    /// The time budget, or the maximum number of rounds, is used up.
     Budget,
     Interrupted,
     /// One side failed too often.
     Failed(Box<ExperimentError>),
 }
 
-/// A comparison that was made.
+/// A completed comparison.
 #[derive(Debug)]
 pub struct AbRuns {
     pub folder: PathBuf,
     pub record: AbRecord,
-    /// In the order in which they were made.
+    /// The loads in the order in which they were made.
     pub loads: Vec<AbLoad>,
     pub findings: AbFindings,
     pub end: AbEnd,
@@ -96,7 +96,7 @@ pub struct AbRuns {
 /// Compares two services.
 ///
 /// # Errors
-/// When a side cannot be loaded before the first round is complete, or nothing can be written.
+/// When a side cannot be loaded before the first round is complete, or the folder cannot be written.
 pub fn run_ab<'a>(mut spec: AbSpec<'a>, context: RunContext<'a>) -> Result<AbRuns, ExperimentError> {
     let restarts = spec.sides.iter().any(|side| side.command.is_some());
     let labels = spec.sides.each_ref().map(|side| side.label.clone());
@@ -121,12 +121,12 @@ pub fn run_ab<'a>(mut spec: AbSpec<'a>, context: RunContext<'a>) -> Result<AbRun
     Ok(AbRuns { folder, record, loads, findings, end })
 }
 
-/// Whether this load failed in a way that says something of B: too few of its requests succeed.
+/// True if a load of B failed in a way that is a result about B: too few of its requests succeeded.
 fn is_of_b(load: &AbLoad) -> bool {
     load.side == AbSide::B && matches!(load.unusable, Some(Unusable::Failing(_)))
 }
 
-/// Rounds in which both sides were measured: looks are due by their number, and a round that failed is none of them.
+/// The number of rounds in which both sides were measured. Looks are due by this number, so failed rounds do not count.
 fn complete_rounds(loads: &[AbLoad]) -> u32 {
     let usable: Vec<u32> =
         loads.iter().filter(|load| load.unusable.is_none()).map(|load| load.round).collect();
@@ -137,7 +137,7 @@ fn is_judged_after(complete: u32) -> bool {
     complete <= ALL_SHOWN || complete.is_multiple_of(THEN_SHOWN)
 }
 
-/// Where the services are that are started here.
+/// The places of the services that are started here.
 fn places(spec: &AbSpec<'_>) -> Result<[Option<ServicePlace>; 2], ExperimentError> {
     let place = |side: &AbSideSpec| -> Result<Option<ServicePlace>, ExperimentError> {
         let plan = side.spec.clone().freeze()?;
@@ -156,7 +156,7 @@ struct Rounds<'s, 'a> {
     loads: Vec<AbLoad>,
     failed_in_a_row: [u32; 2],
     order: Order,
-    /// Whether A is first, of the rounds to come.
+    /// For each round to come in this block, whether A is first.
     block: Vec<bool>,
 }
 
@@ -182,14 +182,14 @@ impl Rounds<'_, '_> {
         Ok(AbEnd::Budget)
     }
 
-    /// Whether what is known now is enough, which is shown.
+    /// Evaluates and reports the comparison; true if the result is precise enough.
     fn is_enough(&self) -> Result<bool, ExperimentError> {
         let findings = compare_sides(&self.loads, self.spec.rule)?;
         self.context.report(&Progress::Ab(AbProgress::RoundEnded(&findings)));
         Ok(findings.enough)
     }
 
-    /// True if another round is one too many, or would not fit into the budget.
+    /// True if another round would exceed the number of rounds or the budget.
     fn is_over(&self, round: u32, began: Instant, round_began: Instant) -> bool {
         let now = RealClock.now();
         let with_another = now.since(began) + now.since(round_began);
@@ -197,7 +197,7 @@ impl Rounds<'_, '_> {
             || with_another.as_secs_f64() > self.spec.rule.budget_sec
     }
 
-    /// Loads A with more and more connections, and takes the fewest that reach its plateau.
+    /// Finds the number of connections with a ladder on A: the fewest that reach its plateau.
     fn find_connections(&mut self) -> Result<(), ExperimentError> {
         let budget = Duration::from_secs_f64(self.spec.rule.budget_sec) / LADDER_PART;
         let mut spec = self.spec.sides[0].spec.clone();
@@ -223,7 +223,7 @@ impl Rounds<'_, '_> {
         Ok(())
     }
 
-    /// Loads services that run already once each: that both can be loaded is known then, and neither is colder than the other.
+    /// Loads each running service once, so that errors appear early and neither service is colder than the other.
     fn try_both(&mut self) -> Result<(), ExperimentError> {
         for side in AbSide::BOTH {
             if self.spec.sides[side as usize].command.is_none() {
@@ -259,7 +259,7 @@ impl Rounds<'_, '_> {
         Ok(None)
     }
 
-    /// Counts a load that failed, or one that did not.
+    /// Counts failures in a row after each load.
     fn count(
         &mut self,
         side: AbSide,
@@ -293,7 +293,7 @@ impl Rounds<'_, '_> {
         format!("{} ({})", side.name(), self.spec.sides[side as usize].shown)
     }
 
-    /// Loads one side.
+    /// Makes the load of one side.
     fn side(&mut self, side: AbSide, round: u32) -> Result<AbLoad, ExperimentError> {
         self.context.report(&Progress::Ab(AbProgress::SideBegins { side, round }));
         self.rest();
@@ -317,7 +317,7 @@ impl Rounds<'_, '_> {
         ExperimentError::SideFailed { side: self.shown(load.side), round: load.round, why }
     }
 
-    /// The plan of a load. Both sides of a round get the same arrivals. A service that runs on is warmed up once.
+    /// The plan of a load. Both sides of a round get the same arrivals. A service that is not restarted is warmed up once.
     fn plan(&self, side: AbSide, round: u32) -> Result<Plan, ExperimentError> {
         let AbSideSpec { spec, command, .. } = &self.spec.sides[side as usize];
         let mut spec = spec.clone();
@@ -346,7 +346,7 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Makes a load while the service of a side runs, which is started for it if it has a command; gives the run file.
+    /// Makes a load; starts the side's service for it if the side has a command. Returns the run file.
     fn with_service(
         &self,
         side: AbSide,
@@ -365,7 +365,7 @@ impl Rounds<'_, '_> {
         if self.context.is_interrupted() {
             return loaded;
         }
-        // That the service ended says more than what the load found of it.
+        // The end of the service is the better explanation for a failed load.
         if let Err(error) = ended {
             loaded.ok().as_deref().map_or(Ok(()), set_aside)?;
             return Err(error.into());
@@ -373,7 +373,7 @@ impl Rounds<'_, '_> {
         loaded
     }
 
-    /// The output of the last start of a side.
+    /// The log with the output of a side's last start.
     fn log(&self, side: AbSide) -> PathBuf {
         Path::new(&self.folder).join(format!("{}.log", side.name().to_lowercase()))
     }

@@ -1,4 +1,4 @@
-//! A service that is started for a load and ended after it.
+//! A service that is started for a load and stopped after it.
 
 use std::fs::{self, File};
 use std::net::TcpStream;
@@ -16,14 +16,14 @@ use plimsoll_plan::{Plan, Ready};
 use plimsoll_sys::Destination;
 use plimsoll_units::{Clock, RealClock, best_effort, duration_text};
 
-/// How long a service may take to become ready.
+/// The time limit for a service to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(60);
-/// How long it may take to end once it is asked to; then it is killed.
+/// The time limit for a service to end when asked; it is then killed.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 const POLL: Duration = Duration::from_millis(10);
 const CONNECT_WITHIN: Duration = Duration::from_millis(500);
 
-/// Why there is no service to load.
+/// Errors with a service.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     #[error(
@@ -73,19 +73,19 @@ fn check(destination: &Destination, page: Option<&str>, host: &str) -> Result<()
     }
 }
 
-/// Where a service is expected, and how it shows that it is ready. A name may have addresses of several families, and a service need
-/// not listen on all of them.
+/// The endpoints of a service, and its readiness check. A name may have addresses of several families, and a service need not listen on
+/// all of them.
 #[derive(Debug, Clone)]
 pub(super) struct ServicePlace {
-    /// One at least.
+    /// At least one.
     destinations: Vec<Destination>,
     host: String,
     page: Option<String>,
 }
 
 impl ServicePlace {
-    /// The place to which a plan's connections go, which must be on this machine; `page` is a path that is answered with success
-    /// once the service is ready, in place of a connection.
+    /// The endpoints that a plan's connections go to, which must be on this machine. `page` is a path that is answered with success
+    /// once the service is ready; without it, an accepted connection is enough.
     pub(super) fn new(plan: &Plan, page: Option<&str>) -> Result<Self, ServiceError> {
         let elsewhere = || ServiceError::Elsewhere { url: plan.target.url.clone() };
         let mut destinations = destinations(plan).map_err(|_| elsewhere())?;
@@ -97,12 +97,12 @@ impl ServicePlace {
         Ok(Self { destinations, host: plan.target.host.clone(), page: page.map(str::to_owned) })
     }
 
-    /// The first way by which something takes connections.
+    /// The first endpoint that accepts connections.
     fn open(&self) -> Option<&Destination> {
         self.destinations.iter().find(|destination| takes_connections(destination))
     }
 
-    /// Ready is what is ready by any way; else the answer of the one that got furthest.
+    /// Succeeds if the service is ready at any endpoint; otherwise returns the error of the endpoint that got furthest.
     fn check(&self) -> Result<(), NotReady> {
         let mut last = NotReady::Silent("did not connect".to_owned());
         for destination in &self.destinations {
@@ -116,7 +116,7 @@ impl ServicePlace {
         Err(last)
     }
 
-    /// What is waited for, in words.
+    /// The readiness condition, in words.
     fn sign(&self) -> String {
         let destinations =
             self.destinations.iter().map(Destination::to_string).collect::<Vec<_>>().join(" or ");
@@ -127,12 +127,12 @@ impl ServicePlace {
     }
 }
 
-/// A service that runs, with all that it started. It is ended when dropped.
+/// A running service with all processes that it started. Dropping it stops them.
 #[derive(Debug)]
 pub(super) struct RunningService<'a> {
     command: String,
     child: Child,
-    /// It was waited for: its number may be that of another process.
+    /// True once the process was waited for: its id may then belong to another process.
     is_over: bool,
     place: &'a ServicePlace,
     log: &'a Path,
@@ -140,8 +140,8 @@ pub(super) struct RunningService<'a> {
 }
 
 impl<'a> RunningService<'a> {
-    /// Starts a shell command, whose output goes to the file `log`, and waits until it is ready, or until the user has `interrupted`. Once
-    /// `at_once` is set as well, its end is not waited for either: signals of the terminal do not reach its group.
+    /// Starts a shell command with its output in the file `log`, and waits until it is ready or `interrupted` is set. Once `at_once` is
+    /// set, the wait for its end is skipped. Terminal signals do not reach its process group.
     pub(super) fn start(
         command: &str,
         place: &'a ServicePlace,
@@ -182,11 +182,11 @@ impl<'a> RunningService<'a> {
         }
     }
 
-    /// How it ended; `None` while it runs.
+    /// The exit status; `None` while it runs.
     fn status(&mut self) -> Option<ExitStatus> {
         match plimsoll_sys::has_ended(&self.child) {
             Ok(true) => {
-                // What it started must not be left behind.
+                // Processes that it started must not be left behind.
                 best_effort(plimsoll_sys::kill_group(&self.child), "it fails only if the group has ended");
                 self.is_over = true;
                 self.child.wait().ok()
@@ -195,7 +195,7 @@ impl<'a> RunningService<'a> {
         }
     }
 
-    /// Ends it after a load and waits until its port is free; fails if it had ended by itself, or something outlives it.
+    /// Stops the service after a load and waits until its port is free; fails if it ended by itself, or if a process outlives it.
     pub(super) fn end(mut self) -> Result<(), ServiceError> {
         if let Some(status) = self.status() {
             let (command, output) = (self.command.clone(), output_tail(self.log));
@@ -215,8 +215,8 @@ impl<'a> RunningService<'a> {
         Ok(())
     }
 
-    /// Asks it to end, kills what is left of its group after a while, and waits for it. A shell that started the service may end
-    /// before it, and what the service does at its end, such as writing data, is not cut off then either.
+    /// Asks the service to end, kills the rest of its group after a time limit, and waits for it. The wait covers the whole group, so
+    /// that a service that outlives its shell can finish, for example writing data.
     fn stop(&mut self) {
         const GONE: &str = "it fails only if the group has ended";
         let has_ended = |child: &Child| plimsoll_sys::has_ended(child).unwrap_or(true);
@@ -244,14 +244,14 @@ impl Drop for RunningService<'_> {
     }
 }
 
-/// True while a process of this group runs. One that has ended and was not waited for does not.
+/// True while a process of this group runs; zombies do not count.
 fn has_live_members(group: u32) -> bool {
     let Ok(entries) = fs::read_dir("/proc") else { return false };
     let stats = entries.flatten().filter_map(|entry| fs::read_to_string(entry.path().join("stat")).ok());
     stats.into_iter().any(|stat| is_live_member(&stat, group))
 }
 
-/// By `/proc/PID/stat`: the name may hold spaces and parentheses; the state, the parent and the group follow it.
+/// Parses `/proc/PID/stat`: the name may hold spaces and parentheses; state, parent and group follow it.
 fn is_live_member(stat: &str, group: u32) -> bool {
     let Some((_, fields)) = stat.rsplit_once(')') else { return false };
     let mut fields = fields.split_whitespace();

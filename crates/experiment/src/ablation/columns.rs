@@ -2,19 +2,19 @@
 
 use csv::StringRecord;
 
-/// Begins the column of a switch in the tables that `ablate -f` writes.
+/// The prefix of a switch's column in the tables that `ablate -f` writes.
 pub(super) const SWITCH: &str = "switch:";
 
-/// Begins the column of another figure there.
+/// The prefix of a per-request figure's column in these tables.
 pub(super) const PER_REQUEST: &str = "beside:";
 
-/// The column with the state of the service, where there are several.
+/// The column with the state of the service, if there are several.
 pub(super) const GROUP: &str = "group";
 
 /// The column that is 1 if the generator was the limit, so that the throughput is a lower bound.
 pub(super) const AT_LEAST: &str = "qps_at_least";
 
-/// Why the columns of a table are refused.
+/// Why the columns of a table are rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnError {
     #[error(
@@ -27,7 +27,7 @@ pub enum ColumnError {
     NoSwitch,
 }
 
-/// Columns by their meaning.
+/// The positions of columns, by meaning.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     pub(super) switches: Vec<usize>,
@@ -87,7 +87,7 @@ impl Columns {
             }
         }
         columns.throughput = throughput.map_or_else(|| place(header, "qps"), Ok)?;
-        // A lower bound is one whatever the other columns are called.
+        // This column marks lower bounds, no matter how the other columns are mapped.
         columns.at_least = place(header, AT_LEAST).ok();
         Ok(columns)
     }

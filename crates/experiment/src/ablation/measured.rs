@@ -1,4 +1,4 @@
-//! The trials of an ablation, as they were measured or as a table has them.
+//! The trials of an ablation, measured or read from a table.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub struct MeasuredStates {
     pub switches: Vec<String>,
     /// The states of the service, in their order.
     pub states: Vec<Trials>,
-    /// Connections, if all trials had as many.
+    /// The number of connections; `None` if it differs between trials.
     pub connections: Option<f64>,
 }
 
@@ -24,7 +24,7 @@ impl MeasuredStates {
         Self { switches, ..Self::default() }
     }
 
-    /// Adds more names of what a request takes, of which the trials so far say nothing.
+    /// Adds names of per-request figures, which are unknown in the trials so far.
     pub(super) fn widen(&mut self, names: &[String]) {
         for state in &mut self.states {
             state.per_request.extend_from_slice(names);
@@ -33,7 +33,7 @@ impl MeasuredStates {
         }
     }
 
-    /// Adds a trial to its state, which is made if it is not there.
+    /// Adds a trial to its state, and adds the state if it is new.
     pub(super) fn add(&mut self, group: Option<String>, trial: Trial, per_request: &[String]) {
         match self.states.iter_mut().find(|state| state.group == group) {
             Some(state) => state.trials.push(trial),
@@ -47,11 +47,11 @@ impl MeasuredStates {
     }
 }
 
-/// Reads a table of trials; rows without a throughput were not measured and are left out. Without `maps` the columns have the
-/// names that `ablate -f` gives them.
+/// Reads a table of trials. Rows without a throughput were not measured and are left out. Without `maps`, the columns must have the
+/// names that `ablate -f` writes.
 ///
 /// # Errors
-/// When the table cannot be read, a column is missing, or a cell is wrong.
+/// When the table cannot be read, a column is missing, or a cell is invalid.
 pub fn read_trials(path: &Path, maps: &[String]) -> Result<MeasuredStates, ExperimentError> {
     let columns = |header: &StringRecord| -> Result<_, ExperimentError> {
         let named = |places: &[usize], prefix: &str| -> Vec<String> {

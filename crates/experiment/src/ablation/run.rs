@@ -1,4 +1,4 @@
-//! Makes the trials of an ablation: every combination in every round, in an order that is drawn anew for each.
+//! Makes the trials of an ablation: every combination in every round, in a new random order for each round.
 
 use std::path::{Path, PathBuf};
 
@@ -20,21 +20,21 @@ use crate::recorded::read_run;
 use crate::runner::PlanRunner;
 use crate::session::Session;
 
-/// After so many failures in a row the rest is left out.
+/// After this many failures in a row, the rest is left out.
 const MAX_FAILED_IN_A_ROW: u32 = 3;
 
-/// The trials of an ablation, as far as they succeeded.
+/// The successful trials of an ablation.
 #[derive(Debug)]
 pub struct AblationRuns {
     pub measured: MeasuredStates,
-    /// The name of the table without its ending, for figures.
+    /// The file name of the table without its extension, used for figures.
     pub stem: String,
-    /// True if a trial failed, which was reported.
+    /// True if a trial failed; failures were reported.
     pub failed: bool,
     pub table: PathBuf,
 }
 
-/// One trial to be made: a combination of a state, both by their indices.
+/// One trial to make: the indices of a state and of its combination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Task {
     round: u32,
@@ -42,19 +42,19 @@ struct Task {
     combination: usize,
 }
 
-/// Whether an ablation can be made of a file, in a quick pass or not.
+/// Checks whether an ablation can be made of a file, in a quick pass or not.
 ///
 /// # Errors
-/// Why not.
+/// When the file is not fit for an ablation.
 pub fn check_ablation(file: &LabFile, quick: bool) -> Result<(), ExperimentError> {
     State::all(&file.content, file.name(), quick)?;
     Ok(())
 }
 
-/// Makes the trials of a file: each combination `rounds` times, in an order from this seed; `None` draws one.
+/// Makes the trials of a file: each combination `rounds` times, in an order drawn from `seed`, or from the clock for `None`.
 ///
 /// # Errors
-/// When the file is not fit for an ablation, no trial succeeded, or the user ended it before one did.
+/// When the file is not fit for an ablation, no trial succeeded, or the user interrupted before one did.
 pub fn ablate(
     file: &LabFile,
     runner: &PlanRunner<'_>,
@@ -80,7 +80,7 @@ pub fn ablate(
     };
     ablation.run_all(Order::new(seed));
     let Ablation { mut measured, failed, table, .. } = ablation;
-    // A state's first trial may have succeeded after those of the next state.
+    // The first success of a state may come after successes of the next state.
     measured.states.sort_by_key(|known| states.iter().position(|state| state.name == known.group));
     if measured.states.is_empty() {
         return Err(match context.is_interrupted() {
@@ -92,7 +92,7 @@ pub fn ablate(
     Ok(AblationRuns { measured, stem: format!("{stem}.ablation"), failed: failed > 0, table: table.path })
 }
 
-/// True if two trials can be made in one lab.
+/// True if two trials can run in one lab.
 fn in_one_lab(states: &[State], a: &Task, b: &Task) -> bool {
     let file = |task: &Task| &states[task.state].combinations[task.combination].file;
     footing(file(a)) == footing(file(b))
@@ -107,7 +107,7 @@ struct Ablation<'a> {
     table: TrialsFile,
     measured: MeasuredStates,
     failed: u32,
-    /// Failures since the last success; hosts that could not be started count once.
+    /// Failures since the last success; a failed start of hosts counts once.
     failed_in_a_row: u32,
 }
 
@@ -135,8 +135,8 @@ impl<'a> Ablation<'a> {
         self.failed_in_a_row >= MAX_FAILED_IN_A_ROW
     }
 
-    /// The trials of a round. States follow each other, in reverse in every second round, so that a drift is not taken for a
-    /// difference between them.
+    /// The trials of a round. States follow one another, in reverse order in every second round, so that a drift is not mistaken for
+    /// a difference between them.
     fn round(&self, round: u32, order: &mut Order) -> Vec<Task> {
         let mut of_states: Vec<Vec<Task>> = (0..self.states.len())
             .map(|state| {
@@ -152,7 +152,7 @@ impl<'a> Ablation<'a> {
         of_states.concat()
     }
 
-    /// The plan of a trial under a name of its own.
+    /// The plan of a trial under its own name.
     fn case(&self, task: &Task, name: &str) -> Case<'a> {
         let file = &self.combination(task).file;
         Case { name: name.to_owned(), variant: None, folder: &self.file.folder, file }
@@ -162,7 +162,7 @@ impl<'a> Ablation<'a> {
         &self.states[task.state].combinations[task.combination]
     }
 
-    /// Trials of a round.
+    /// The number of trials in a round.
     fn runs(&self) -> usize {
         self.states.iter().map(|state| state.combinations.len()).sum()
     }
@@ -187,8 +187,8 @@ impl<'a> Ablation<'a> {
         TrialId { round: task.round + 1, state: state.name.clone(), on }
     }
 
-    /// Makes trials for which the hosts need not be started again, unless a service ends. Hosts are started at least once a
-    /// round, because a server settles differently after each start: repeats should show that spread.
+    /// Makes trials that can share a session; hosts are restarted only if a service ends. Hosts start at least once a round,
+    /// because a server settles differently after each start, and repeats should show that spread.
     fn run_in_one_session(&mut self, tasks: &[Task]) {
         let mut kept: Option<Session> = None;
         for (index, task) in tasks.iter().enumerate() {
@@ -217,7 +217,7 @@ impl<'a> Ablation<'a> {
         }
     }
 
-    /// The hosts of a trial; `None` if they could not be started, which is reported.
+    /// Starts the hosts of a trial; `None` after a failure, which is reported.
     fn start(&mut self, task: &Task) -> Option<Session> {
         let name = self.file.name();
         let started = self.runner.start(&self.case(task, name));
@@ -241,7 +241,7 @@ impl<'a> Ablation<'a> {
         });
     }
 
-    /// The name of a run and its file. Names of many switches do not fit: then the combination's number stands for them.
+    /// The name of a run and its file. If the names of the switches are too long, the combination's number replaces them.
     fn name(&self, task: &Task) -> String {
         let id = self.id(task);
         let group = id.state.as_ref().map_or_else(String::new, |name| format!("{name}-"));
@@ -249,7 +249,7 @@ impl<'a> Ablation<'a> {
         checked_name(named(&id.on_text("-"))).unwrap_or_else(|_| named(&format!("c{}", task.combination + 1)))
     }
 
-    /// Makes one trial, and keeps its result before anything else happens.
+    /// Makes one trial, and writes its result to the table before anything else.
     fn run(&mut self, session: &mut Session, task: &Task) -> Result<TrialResult, ExperimentError> {
         let combination = self.combination(task);
         for (host, command) in commands(&combination.file.switches, &combination.settings) {
@@ -271,7 +271,7 @@ impl<'a> Ablation<'a> {
         let useless = |why| ExperimentError::Useless { path: path.to_owned(), why };
         let result = TrialResult::new(&recorded.run, &recorded.findings).map_err(useless)?;
         let connections = Some(f64::from(result.connections));
-        // A host that could not be sampled during the first trial may be in a later one.
+        // A host that could not be sampled in the first trial may be sampled in a later one.
         let names = result.per_request.iter().map(|(name, _)| name);
         let new: Vec<String> = names.filter(|name| !self.table.per_request.contains(name)).cloned().collect();
         self.table.widen(&new)?;

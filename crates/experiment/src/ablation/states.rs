@@ -1,4 +1,4 @@
-//! The states of a service that an ablation compares: the plan file, and each of its variants.
+//! The states of a service that an ablation compares: the plan file and each of its variants.
 
 use plimsoll_analyze::{Design, settings_of};
 use plimsoll_plan::{Combinations, LoadSpec, PlanFile, Switch, Turn};
@@ -6,7 +6,7 @@ use plimsoll_units::nearest;
 
 use super::switches::turned;
 
-/// Why no ablation can be made of a plan file.
+/// Why a plan file is not fit for an ablation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitPlan {
     #[error(
@@ -27,7 +27,7 @@ pub enum UnfitPlan {
         switch: String,
         host: String,
         file: String,
-        /// The host that is probably meant, as a question; or nothing.
+        /// A question with the host that is probably meant; may be empty.
         near: String,
     },
     #[error(
@@ -41,7 +41,7 @@ pub enum UnfitPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrialDesign {
     Full,
-    /// None, all, each switch by itself and each left out.
+    /// None, all, each switch alone, and all but each.
     OneAtATime,
     /// The combinations that the file names.
     Named,
@@ -50,22 +50,22 @@ pub enum TrialDesign {
 /// One state of the service.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
-    /// What it is called; `None` where there is but one.
+    /// The name of the state; `None` if there is only one.
     pub(super) name: Option<String>,
     pub(super) plan: PlanFile,
     pub(super) combinations: Vec<Combination>,
 }
 
-/// Switches of a state that are on together.
+/// One combination of a state's switches.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Combination {
     pub(super) settings: Vec<bool>,
-    /// The plan with the switches so.
+    /// The plan with the switches set.
     pub(super) file: PlanFile,
 }
 
 impl State {
-    /// The states of a file that a pass measures: its own, by the file's name, then those of its variants.
+    /// The states that a pass measures: the file's own, under the file's name, then its variants.
     pub(super) fn all(file: &PlanFile, name: &str, quick: bool) -> Result<Vec<Self>, UnfitPlan> {
         let several = file.of_pass(quick).count() > 1;
         if file.of_pass(quick).next().is_none() {
@@ -106,7 +106,7 @@ impl State {
     }
 }
 
-/// Whether a switch is of a host that the file makes, if it is of one: found out here, and not after the hosts have started.
+/// Checks that a switch's host is one that the file makes, before any host is started.
 fn check_host(switch: &Switch, file: &PlanFile, name: &str) -> Result<(), UnfitPlan> {
     let hosts = || file.lab_hosts.iter().filter(|_| file.makes_hosts());
     let near = |host: &str| {
@@ -129,7 +129,7 @@ fn check_host(switch: &Switch, file: &PlanFile, name: &str) -> Result<(), UnfitP
     }
 }
 
-/// The plan of one state as it is run: with one number of connections.
+/// The plan of one state, reduced to one number of connections.
 fn fit(file: &PlanFile, name: &str) -> Result<PlanFile, UnfitPlan> {
     let mut file = file.clone();
     file.variants.clear();

@@ -1,8 +1,8 @@
-//! A plan file with its switches turned.
+//! Applies the settings of switches to a plan file.
 
 use plimsoll_plan::{GeneratorSpec, LabHostSpec, PlanFile, PlanSpec, Switch, Turn};
 
-/// The shell commands of a combination, with the hosts on which they are called before the load.
+/// The shell commands of a combination to run before the load, each with its host.
 pub(super) fn commands<'a>(switches: &'a [Switch], settings: &[bool]) -> Vec<(Option<&'a str>, &'a str)> {
     let pairs = switches.iter().zip(settings);
     let command = |(switch, on): (&'a Switch, &bool)| match &switch.turn {
@@ -12,12 +12,12 @@ pub(super) fn commands<'a>(switches: &'a [Switch], settings: &[bool]) -> Vec<(Op
     pairs.filter_map(command).collect()
 }
 
-/// What hosts are made of: files with the same are run in one lab.
+/// The hosts of a file: files with equal hosts run in one lab.
 pub(super) fn footing(file: &PlanFile) -> (&[LabHostSpec], GeneratorSpec) {
     (&file.lab_hosts, file.generator)
 }
 
-/// The file with these settings: headers and query of its requests, and the environment of what its hosts run.
+/// Returns the file with these settings: headers and query of its requests, and the environment of its hosts' commands.
 pub(super) fn turned(file: &PlanFile, settings: &[bool]) -> PlanFile {
     let mut turned = file.clone();
     for (switch, on) in file.switches.iter().zip(settings) {
@@ -43,7 +43,7 @@ pub(super) fn turned(file: &PlanFile, settings: &[bool]) -> PlanFile {
     turned
 }
 
-/// A request of several takes the file's headers but for those that it has itself.
+/// Sets a header. A request from a list takes the file's headers, except those that it sets itself.
 fn turn_header(spec: &mut PlanSpec, header: &str) {
     let (name, value) = parts(header);
     for request in &mut spec.scenario.requests {
@@ -55,7 +55,7 @@ fn turn_header(spec: &mut PlanSpec, header: &str) {
     join_header(&mut spec.headers, header);
 }
 
-/// Where there are several requests the file's URL says only where they go.
+/// Adds a part of the query. If there are several requests, the file's URL only names their host.
 fn turn_query(spec: &mut PlanSpec, part: &str) {
     let requests = &mut spec.scenario.requests;
     if requests.is_empty() {
@@ -64,20 +64,20 @@ fn turn_query(spec: &mut PlanSpec, part: &str) {
     requests.iter_mut().for_each(|request| request.url = with_query(&request.url, part));
 }
 
-/// The name of a header in small letters, and its value.
+/// The name of a header in lower case, and its value.
 fn parts(header: &str) -> (String, String) {
     let (name, value) = header.split_once(':').unwrap_or((header, ""));
     (name.trim().to_ascii_lowercase(), value.trim().to_owned())
 }
 
-/// A header's text with another value behind those that it has.
+/// Appends a value to a header's values.
 fn joined(name: &str, known: &str, value: &str) -> String {
     let sign = if name == "cookie" { "; " } else { "," };
     format!("{}{sign}{value}", known.trim_end())
 }
 
-/// Adds a header, or its value to the header of that name. Several headers of a name mean the same as one with a list (RFC 9110,
-/// 5.3; cookies are parted by semicolons, RFC 6265, 4.2), but many servers read only the first of them.
+/// Adds a header, or appends its value to the existing header with that name. Several headers with a name mean the same as one with
+/// a list (RFC 9110, 5.3; cookies are separated by semicolons, RFC 6265, 4.2), but many servers read only the first.
 fn join_header(headers: &mut Vec<String>, header: &str) {
     let (name, value) = parts(header);
     match headers.iter_mut().find(|known| parts(known).0 == name) {
@@ -93,7 +93,7 @@ fn with_query(url: &str, part: &str) -> String {
     format!("{url}{sign}{part}{fragment}")
 }
 
-/// Commands are run by a shell, so that a variable can stand before each.
+/// Sets an environment variable for each command of a host. A shell runs the commands, so `export` can precede them.
 fn export(file: &mut PlanFile, host: &str, name: &str, value: &str) {
     let quoted = value.replace('\'', "'\\''");
     for known in file.lab_hosts.iter_mut().filter(|known| known.name == host) {

@@ -1,4 +1,4 @@
-//! One trial of an ablation: which it is, and what its run came to.
+//! One trial of an ablation: its identity and its result.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use plimsoll_analyze::{Findings, ResourceKind, StepSummary, io_calls_per_sec};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
 
-/// With a lower success ratio, a run's throughput is that of something else.
+/// With a lower success ratio, a run's throughput is not that of the requests under test.
 const MIN_SUCCESS_RATIO: f64 = 0.95;
 
-/// Which trial of an ablation.
+/// The identity of a trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrialId {
-    /// Its round, from 1.
+    /// The round, from 1.
     pub round: u32,
-    /// The state of the service; `None` where there is one.
+    /// The state of the service; `None` if there is only one.
     pub state: Option<String>,
     pub on: Vec<String>,
 }
 
 impl TrialId {
-    /// The switches that are on, joined; `none` if none is.
+    /// The names of the switches that are on, joined; `none` if all are off.
     pub(super) fn on_text(&self, separator: &str) -> String {
         if self.on.is_empty() { "none".to_owned() } else { self.on.join(separator) }
     }
@@ -36,20 +36,20 @@ impl fmt::Display for TrialId {
     }
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TrialResult {
     pub(super) throughput_per_sec: f64,
     pub(super) connections: u32,
     pub(super) mean_ms: f64,
-    /// What a request takes of each host: CPU in µs, IO calls and packets, by name.
+    /// The cost of a request on each host by name: CPU in µs, IO calls and packets.
     pub(super) per_request: Vec<(String, f64)>,
-    /// The generator was the limit: the throughput is a lower bound, so the time of a request is an upper one.
+    /// True if the generator was the limit: the throughput is a lower bound, so the time per request is an upper bound.
     pub(super) at_most: bool,
 }
 
 impl TrialResult {
-    /// The result of a run; `Err` with the reason where it says nothing of the combination.
+    /// The result of a run; `Err` with the reason if the run is not valid for the combination.
     pub(super) fn new(run: &Run, findings: &Findings) -> Result<Self, String> {
         let Some((position, step)) = findings.steps.iter().enumerate().next_back() else {
             return Err("it has no step".to_owned());
@@ -69,7 +69,7 @@ impl TrialResult {
         })
     }
 
-    /// What a request takes, in the order of these names; `None` where the run does not have one.
+    /// The per-request figures in the order of `names`; `None` for a figure that the run does not have.
     pub(super) fn in_order(&self, names: &[String]) -> Vec<Option<f64>> {
         let value =
             |name: &String| self.per_request.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
@@ -77,7 +77,7 @@ impl TrialResult {
     }
 }
 
-/// What a request takes of each host: CPU in µs, IO calls, and packets both ways.
+/// The cost of a request on each host: CPU in µs, IO calls, and packets in both directions.
 fn per_request(
     run: &Run,
     findings: &Findings,
@@ -105,7 +105,7 @@ fn per_request(
     }
     let calls = io_calls_per_sec(run, &findings.steps, position);
     figures.extend(calls.into_iter().map(|(host, calls)| (format!("IO calls {host}"), each(calls))));
-    // All of one kind stand together.
+    // Sorting by name groups figures of one kind.
     figures.sort_by(|a, b| a.0.cmp(&b.0));
     figures
 }

@@ -1,4 +1,4 @@
-//! The trials of an ablation as a table that grows with each of them, so that a crash loses none.
+//! The table of an ablation's trials. It is extended after each trial, so that a crash loses none.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(super) struct TrialsFile {
     pub(super) path: PathBuf,
     switches: Vec<String>,
     grouped: bool,
-    /// The names of what a request takes, in the order in which trials had them first.
+    /// The names of per-request figures, in the order in which trials first had them.
     pub(super) per_request: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ impl TrialsFile {
         Self { path, switches: switches.to_vec(), grouped, per_request: Vec::new() }
     }
 
-    /// Adds columns of what a request takes, which are empty in the trials so far.
+    /// Adds columns of per-request figures; they are empty in earlier trials.
     pub(super) fn widen(&mut self, names: &[String]) -> Result<(), ExperimentError> {
         if names.is_empty() {
             return Ok(());
@@ -38,8 +38,8 @@ impl TrialsFile {
             .map_err(|error| ExperimentError::file("write", &self.path)(std::io::Error::other(error)))
     }
 
-    /// Writes the table anew with its header of now and so many more cells before the last of each row. It takes the place of the old
-    /// one when it is complete.
+    /// Rewrites the table with its current header and `more` empty cells before the last of each row. The new file replaces the old
+    /// one once it is complete.
     fn rewrite(&self, more: usize) -> Result<(), csv::Error> {
         let wider = self.path.with_extension("csv.new");
         let mut writer = csv::Writer::from_path(&wider)?;
@@ -55,7 +55,7 @@ impl TrialsFile {
         Ok(fs::rename(&wider, &self.path)?)
     }
 
-    /// Adds a trial of a state; it is on the disk when this returns.
+    /// Adds a trial of a state; it is written to the file when this returns.
     pub(super) fn add(
         &mut self,
         group: Option<&str>,

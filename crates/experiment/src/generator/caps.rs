@@ -1,5 +1,5 @@
-//! Changing caps during a run: the generator asks with a message on its standard output, and the process that made the lab
-//! changes the cap. It answers that a cap was raised with a sample among those of the hosts.
+//! Changes caps during a run: the generator sends a request on its standard output, and the process that made the lab changes the
+//! cap. It confirms a raised cap with a sample among those of the hosts.
 
 use std::io;
 
@@ -41,7 +41,7 @@ impl LabCaps<'_> {
         self.hosts.iter_mut().try_for_each(LabHost::apply_caps)
     }
 
-    /// Raises a cap. The sample holds the new amount, or why the cap could not be raised.
+    /// Raises a cap. The returned sample holds the new amount, or the reason for the failure.
     pub(super) fn raise(&mut self, raise: &Raise) -> HostSample {
         let now_ns = || RealClock.now().nanos_since(Instant::default());
         let began_ns = now_ns();
@@ -71,7 +71,7 @@ impl LabCaps<'_> {
     }
 }
 
-/// Fails for more cores than the machine has. Processes that run stay on the cores they were bound to.
+/// Fails for more cores than the machine has, and without control groups: running processes stay bound to their cores.
 fn within_machine(cores_milli: u64, capping: Capping) -> Result<(), String> {
     if capping == Capping::Affinity {
         return Err("without control groups the cores of a running host cannot be raised".to_owned());

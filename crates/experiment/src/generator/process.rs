@@ -1,4 +1,4 @@
-//! The generator's own side: a process on a host of the lab that makes the load.
+//! The generator's side: a process on a host of the lab that makes the load.
 
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -18,31 +18,31 @@ use plimsoll_units::{Clock, RealClock};
 use super::caps::RemoteCaps;
 use crate::ExperimentError;
 
-/// How often the leader's socket is tried.
+/// The interval between attempts to connect to the leader's socket.
 const POLL: Duration = Duration::from_millis(10);
 
-/// How long the leader's socket is waited for.
+/// The time limit for connecting to the leader's socket.
 const LEADER_WITHIN: Duration = Duration::from_secs(10);
 
-/// How a generator makes its load.
+/// The options of a generator process.
 #[derive(Debug, Clone)]
 pub struct GeneratorOptions {
     /// The frozen plan as JSON.
     pub plan: PathBuf,
-    /// The command line that the run records.
+    /// The command line to record with the run.
     pub command_line: Option<String>,
     pub out: PathBuf,
     pub prove: bool,
-    /// Hosts have no caps of cores during the first part of the warm-up: ask for them.
+    /// True if hosts have no core caps in the first part of the warm-up, until this process asks for them.
     pub starts_uncapped: bool,
     /// The socket on which the generators of the run meet, if there are several.
     pub socket: Option<PathBuf>,
-    /// How many other generators this one leads; 0 for one that is led.
+    /// The number of generators that this one leads; 0 for a follower.
     pub others: usize,
 }
 
-/// Makes the run of a frozen plan, or a share of it. Caps are asked for on standard output, samples of hosts come from
-/// standard input; the last message names the run file. Gives what is wrong with that file, if anything.
+/// Makes the run of a frozen plan, or a share of it. Requests for caps go to standard output, samples of hosts come from standard
+/// input; the last message names the run file. Returns the error that left that file incomplete, if any.
 ///
 /// # Errors
 /// When the load cannot be made.
@@ -68,7 +68,7 @@ pub fn generate(
         starts_uncapped: options.starts_uncapped,
         prove: options.prove,
         peers,
-        // Without calibrations: they are of the machine, not of this host.
+        // No calibrations: they are valid for the whole machine, not for this host.
         ..RunOptions::new(RunCommand::Lab, env!("CARGO_PKG_VERSION"), interrupted)
     };
     let outcome = conduct(plan, run, observer)?;
@@ -79,7 +79,7 @@ pub fn generate(
     Ok(outcome.trouble)
 }
 
-/// Waits at the socket until so many others are ready.
+/// Waits at the socket until all other generators are ready.
 fn lead(socket: &Path, others: usize, interrupted: &AtomicBool) -> Result<PeerGroup, ExperimentError> {
     let mut listener =
         UnixListener::bind(socket).map_err(ExperimentError::file("make the socket", socket))?;
@@ -87,11 +87,11 @@ fn lead(socket: &Path, others: usize, interrupted: &AtomicBool) -> Result<PeerGr
     Ok(peers.map_err(plimsoll_conductor::ConductError::from)?)
 }
 
-/// Makes load as the leader at the socket commands, until that is gone.
+/// Makes load at the commands of the leader at the socket, until the leader is gone.
 fn follow(socket: &Path, plan: Plan, interrupted: &AtomicBool) -> Result<(), ExperimentError> {
     let leader = connect(socket, interrupted)?;
     let channel = socket_channel(leader).map_err(ExperimentError::file("use the socket", socket))?;
-    // Without calibrations, as the generator that it follows.
+    // No calibrations, as in the leader.
     let options = FollowOptions { version: env!("CARGO_PKG_VERSION"), calibrations: &[] };
     Ok(plimsoll_conductor::follow(plan, None, options, channel, interrupted)?)
 }

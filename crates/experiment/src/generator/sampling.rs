@@ -1,7 +1,7 @@
 //! Samples the hosts of a lab from outside them while its generator makes the load.
 //!
-//! Sampling must not use the CPU that a host is capped to, the generator's least of all. So the process that made the lab
-//! samples its hosts, and writes the samples to the generator's standard input in the form of `plimsoll probe --stream`.
+//! Sampling must not use the CPU of a capped host, least of all the generator's. So the process that made the lab samples its
+//! hosts, and writes the samples to the generator's standard input in the format of `plimsoll probe --stream`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,12 +16,12 @@ use plimsoll_units::Instant;
 
 const ROOT: &str = "/";
 
-/// The interval of samples. No step asks for one at its ends here, so they come more often than elsewhere: counters between
-/// two samples are interpolated.
+/// The interval of samples. It is shorter than elsewhere, because steps do not request samples at their ends here: counters
+/// between two samples are interpolated.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Writes samples of the hosts, and those that it receives, until their sender is dropped or the reader is gone. Components are
-/// asked from within the lab's network; the error is that this cannot be entered, or that a sample has no JSON form.
+/// Writes samples of the hosts and samples from `answers`, until the sender of `answers` is dropped or the reader is gone. Components
+/// are queried from within the lab's network. Fails if the network cannot be entered, or a sample has no JSON form.
 pub(super) fn write_samples(
     mut hosts: Vec<Host>,
     network: &NetworkNamespace,
@@ -49,7 +49,7 @@ pub(super) fn write_samples(
     })?
 }
 
-/// The hosts that the plan samples: those that take part, without those whose probe is `none`.
+/// The hosts that the plan samples: the hosts that take part, except those with the probe `none`.
 pub(super) fn hosts(lab: &Lab, plan: &Plan) -> Vec<Host> {
     let known = |host: &LabHost| plan.hosts.iter().find(|known| known.name == host.name);
     let taking_part = lab.hosts.iter().filter_map(|host| Some((host, known(host)?.probes.as_slice())));
@@ -57,12 +57,12 @@ pub(super) fn hosts(lab: &Lab, plan: &Plan) -> Vec<Host> {
     sampled.map(|(host, probes)| watched(lab, host, probes)).collect()
 }
 
-/// One host, with the components that the plan names for it.
+/// One host, with the components that the plan's probes name.
 fn watched(lab: &Lab, host: &LabHost, probes: &[Probe]) -> Host {
     let mut watched =
         Host::lab(&host.name, Path::new(ROOT), Some(host.pid()), host.groups(), &Watched::default());
     let addresses = lab.addresses();
-    // Only the lab's hosts know each other by name.
+    // Only the lab's own hosts have names in the lab.
     let address = |name: &str| {
         let known = addresses.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         known.map(|(_, address)| (*address).into())

@@ -1,43 +1,43 @@
-//! One cell of a table as a number with its unit, as people write them: `~12K`, `33.5k req/s`, `6.97ms`, `1,516.639`, `64 * 4`,
-//! `2804 (-5%)`, `67.04 ms / 110.88 ms`.
+//! One cell of a table as a number with its unit. It reads common notations: `~12K`, `33.5k req/s`, `6.97ms`, `1,516.639`,
+//! `64 * 4`, `2804 (-5%)`, `67.04 ms / 110.88 ms`.
 
 use super::unit::{self, Unit};
 
-/// A number and the unit that stands after it.
+/// A number with the unit after it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cell {
     pub(super) number: f64,
-    /// `None` where nothing stands after the number.
+    /// `None` if no unit follows the number.
     pub(super) unit: Option<Unit>,
 }
 
 /// Why a cell is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NoNumber {
-    /// Nothing was measured: it is empty, or a dash.
+    /// Nothing was measured: the cell is empty, or a dash.
     Empty,
-    /// From one number to another, far from it.
+    /// A range whose ends are far apart.
     Range,
-    /// Its unit is of something else than the meaning of its column.
+    /// The unit does not fit the meaning of the column.
     Unit,
     Other,
 }
 
-/// What people write where nothing was measured.
+/// Notations for no measurement.
 const NOTHING: [&str; 9] = ["", "-", "–", "—", "n/a", "na", "nan", "null", "?"];
-/// What people write before a number that is not exact.
+/// Signs before a number that is not exact.
 const ABOUT: [char; 7] = ['~', '≈', '≥', '≤', '>', '<', '*'];
-/// Marks of footnotes after a number.
+/// Footnote marks after a number.
 const MARKS: [char; 4] = ['*', '†', '‡', '¹'];
-/// What stands between the ends of a range.
+/// Separators between the ends of a range.
 const DASHES: [char; 3] = ['-', '–', '—'];
-/// The ends of a range that counts as one number.
+/// The highest ratio between the ends of a range that counts as one number.
 const NARROW: f64 = 1.1;
-/// What separates groups of digits, besides a comma and a point.
+/// Separators of digit groups, in addition to comma and point.
 const SPACES: [char; 5] = [' ', '\u{a0}', '\u{202f}', '\'', '_'];
 
 impl Cell {
-    /// Reads a cell. Of several figures separated by ` / ` it is the first, and what stands in parentheses is left out.
+    /// Parses a cell. Of several figures separated by ` / ` it takes the first, and it ignores text in parentheses.
     pub(super) fn parse(text: &str) -> Result<Self, NoNumber> {
         let text = text.trim();
         if NOTHING.contains(&text.to_lowercase().as_str()) {
@@ -50,14 +50,14 @@ impl Cell {
     }
 }
 
-/// Levels of a load are written `c32` too.
+/// Strips the letter of a load level such as `c32`.
 fn without_letter(text: &str) -> &str {
     let level =
         text.strip_prefix('c').filter(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()));
     level.unwrap_or(text)
 }
 
-/// The product of numbers, as in `64 * 4` threads; most cells are one.
+/// Parses a product of numbers, as in `64 * 4` threads; most cells have one factor.
 fn factors(text: &str) -> Result<Cell, NoNumber> {
     let parts: Vec<&str> = text.split(['*', '×']).collect();
     let cells: Vec<Cell> = parts.iter().map(|part| quantity(part.trim())).collect::<Result<_, _>>()?;
@@ -66,7 +66,7 @@ fn factors(text: &str) -> Result<Cell, NoNumber> {
     Ok(Cell { number, unit })
 }
 
-/// A number with an exponent, as spreadsheets and Python write small and large ones, and its unit: `5e-05`, `1.23E+11 B`.
+/// Parses a number with an exponent and its unit, as spreadsheets and Python write it: `5e-05`, `1.23E+11 B`.
 fn scientific(text: &str) -> Option<Cell> {
     let (digits, rest) = text.split_once(' ').unwrap_or((text, ""));
     let is_meant = text.starts_with(|letter: char| letter.is_ascii_digit()) && digits.contains(['e', 'E']);
@@ -101,13 +101,13 @@ fn quantity(text: &str) -> Result<Cell, NoNumber> {
     Ok(Cell { number: number * unit.multiple, unit: unit.unit })
 }
 
-/// The middle of a range whose ends differ by no more than what a measurement is off by.
+/// The middle of a range whose ends differ by no more than a measurement error.
 fn range(low: f64, high: Cell) -> Result<Cell, NoNumber> {
     let is_narrow = low <= high.number && high.number <= NARROW * low;
     is_narrow.then_some(Cell { number: low.midpoint(high.number), ..high }).ok_or(NoNumber::Range)
 }
 
-/// Digits with separators. A single point is decimal; a comma is decimal only if it does not separate groups of three.
+/// Parses digits with separators. A single point is decimal; a comma is decimal unless it separates groups of three.
 fn number(digits: &str) -> Option<f64> {
     let digits: String = digits.chars().filter(|letter| !SPACES.contains(letter)).collect();
     let (comma, point) = (digits.rfind(','), digits.rfind('.'));
@@ -130,7 +130,7 @@ fn number(digits: &str) -> Option<f64> {
         .filter(|number: &f64| number.is_finite())
 }
 
-/// True for groups of three digits after the first. No number of thousands begins with a group of 0.
+/// True if all groups after the first have three digits. A number with thousands does not begin with a group of 0.
 fn is_grouped(digits: &str, separator: char) -> bool {
     let mut groups = digits.split(separator);
     let first = groups.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What columns mean by their headers and by what is in their cells. A guess is shown with the answer, and `--map` overrules it.
+//! Guesses the meanings of columns from their headers and cells. The answer shows each guess, and `--map` overrules it.
 
 use std::collections::BTreeSet;
 
@@ -7,9 +7,9 @@ use super::header::Header;
 use super::mapping::Mapping;
 use super::unit::{self, Dimension};
 
-/// The tier of figures whose header names none.
+/// The tier of figures whose header names no tier.
 const SERVER: &str = "server";
-/// The tier of the load generator's own figures.
+/// The tier for figures of the load generator itself.
 const GENERATOR: &str = "generator";
 
 const THROUGHPUT: [&str; 22] = [
@@ -37,7 +37,7 @@ const THROUGHPUT: [&str; 22] = [
     "hits/s",
 ];
 const COUNTED: [&str; 5] = ["requests", "queries", "transactions", "messages", "operations"];
-/// What makes of a rate another one than what was measured in all.
+/// Words that mark a rate as something other than the measured total.
 const NOT_MEASURED: [&str; 12] = [
     "ideal",
     "linear",
@@ -53,7 +53,7 @@ const NOT_MEASURED: [&str; 12] = [
     "recommended",
 ];
 const OFFERED: [&str; 4] = ["offered", "target", "requested", "arrival"];
-/// By which the load of a row is known, the plainest first.
+/// Words for the load of a row, the plainest first.
 const LOADS: [&[&str]; 5] = [
     &["connections", "connection", "conns", "conn", "c"],
     &["concurrency", "concurrent"],
@@ -61,12 +61,12 @@ const LOADS: [&[&str]; 5] = [
     &["users", "user", "vus", "vu"],
     &["threads", "thread"],
 ];
-/// What a header of a load may say besides.
+/// Further words that a header of a load may have.
 const OF_LOAD: [&str; 11] =
     ["number", "of", "concurrent", "open", "#", "total", "sysbench", "wrk", "client", "virtual", "load"];
 const TIME: [&str; 7] = ["latency", "lat", "rt", "response", "duration", "time", "latencia"];
 const MEAN: [&str; 9] = ["avg", "average", "mean", "média", "media", "medio", "moyenne", "mittel", "avg/"];
-/// What makes of a time another one than the mean.
+/// Words that mark a time as something other than the mean.
 const NOT_MEAN: [&str; 9] = ["max", "min", "median", "percentile", "stdev", "std", "tail", "worst", "best"];
 const CORES: [&str; 11] =
     ["cpu", "cpus", "core", "cores", "vcpu", "vcpus", "number", "of", "ghz", "logical", "physical"];
@@ -91,16 +91,16 @@ const CPU: [&str; 16] = [
 const CLIENTS: [&str; 8] = ["client", "clients", "generator", "loadgen", "wrk", "k6", "jmeter", "bench"];
 const INSTANCES: [&str; 8] =
     ["replicas", "replica", "instances", "instance", "pods", "servers", "machines", "workers"];
-/// What a header of a pool says besides the tier.
+/// Words of a pool's header in addition to the tier.
 const POOL: [&str; 10] =
     ["pool", "size", "max", "maximum", "connections", "connection", "workers", "threads", "of", "used"];
-/// What says of a pool how much of it is in use.
+/// Words that mark the part of a pool that is in use.
 const IN_USE: [&str; 6] = ["used", "use", "in", "busy", "active", "borrowed"];
-/// Columns that are neither a load nor a measure, and do not say which rows belong together.
+/// Words of columns that are neither load, measure nor group.
 const NO_GROUP: [&str; 10] =
     ["threads", "thread", "run", "#", "no", "date", "time", "update", "duration", "notes"];
 
-/// A column as the guesses see it.
+/// A column with its parsed header and cells.
 struct Column<'a> {
     name: &'a str,
     header: Header,
@@ -127,7 +127,7 @@ impl<'a> Column<'a> {
         self.is_numeric() && self.read.iter().all(|cell| cell.number.fract() == 0.0)
     }
 
-    /// Its unit by its header, or by a cell.
+    /// The dimension of the column's unit, from its header or a cell.
     fn dimension(&self) -> Option<Dimension> {
         let unit = self.header.unit.or_else(|| self.read.iter().find_map(|cell| cell.unit));
         unit.map(|unit| unit.dimension)
@@ -167,12 +167,12 @@ impl<'a> Column<'a> {
         self.is_numeric() && is_named && self.dimension() == Some(Dimension::Time) && !self.is_percentile()
     }
 
-    /// Cores in use without a unit: never more than there are.
+    /// True for a number of cores in use without a unit: never more than the machine has.
     fn is_of_cores(&self, cores: Option<f64>) -> bool {
         !self.is_whole() && self.most() > unit::ALL && cores.is_some_and(|cores| self.most() <= cores)
     }
 
-    /// What it says of a pool: the meaning.
+    /// The meaning of a pool's column; `None` for other columns.
     fn pool(&self) -> Option<String> {
         if !self.is_whole() || self.dimension().is_some() || !self.header.has(&POOL[..1]) {
             return None;
@@ -183,8 +183,8 @@ impl<'a> Column<'a> {
         Some(format!("{tier}.{meaning}"))
     }
 
-    /// What it says of a CPU: the meaning. `throughput` are the words of the column that is the throughput, `others` those of
-    /// columns that are not used: a CPU that is named like one of these is of its rows.
+    /// The meaning of a CPU column; `None` for other columns. `throughput` are the words of the throughput column, `others` those of
+    /// unused columns: a CPU named like one of these belongs to that measure.
     fn cpu(&self, throughput: &str, others: &[String], cores: Option<f64>) -> Option<String> {
         if !self.is_numeric() || !self.header.has(&CPU[..3]) {
             return None;
@@ -201,7 +201,7 @@ impl<'a> Column<'a> {
         } else {
             &words
         };
-        // More than all of one machine is a sum over cores.
+        // More than 100 % of one machine is a sum over cores.
         match self.dimension() {
             None if self.is_of_cores(cores) => Some(format!("{tier}.cpu_cores")),
             Some(Dimension::Share) if self.most() <= 100.0 => Some(format!("{tier}.cpu_percent")),
@@ -212,7 +212,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// What a column of a measure is of, in words: `before` of `RPS before`.
+/// The words of a measure's column apart from the measure: `before` in `RPS before`.
 fn words_of_measure(name: &str) -> String {
     let measures: Vec<&str> = THROUGHPUT.iter().chain(&COUNTED).chain(&TIME).chain(&MEAN).copied().collect();
     Header::parse(name).without(&measures)
@@ -231,7 +231,7 @@ pub(super) fn guess(names: &[&str], rows: &[Vec<&str>], known: &Mapping) -> Vec<
 
 struct Guesses<'a> {
     columns: Vec<Column<'a>>,
-    /// Columns by position that mean something already.
+    /// The positions of columns that already have a meaning.
     taken: Vec<usize>,
     found: Vec<(String, String)>,
     known: &'a Mapping,
@@ -284,7 +284,7 @@ impl Guesses<'_> {
         }
     }
 
-    /// The first free column that fits a meaning that no column has.
+    /// Gives a meaning that has no column yet to the first free column that fits.
     fn first(&mut self, meaning: &str, fits: impl Fn(&Column<'_>) -> bool) {
         let mut free = (0..self.columns.len()).filter(|position| !self.taken.contains(position));
         if let Some(position) = free.find(|position| fits(&self.columns[*position])) {
@@ -300,7 +300,7 @@ impl Guesses<'_> {
         }
     }
 
-    /// Columns before the first measure: those that repeat say which rows belong together, the others name a row.
+    /// Columns before the first measure: columns with repeating values are groups, text columns without repeats are labels.
     fn parameters(&mut self, names: &[&str]) {
         let place = |name: &str| names.iter().position(|other| *other == name).unwrap_or(names.len());
         let measures = ["qps", "rt_ms", "offered"];

@@ -1,11 +1,11 @@
-//! The name of a column as words and a unit: `Avg Latency (ms)`, `RabbitMQ CPU, %`, `p99 (μs)`.
+//! Splits the name of a column into words and a unit: `Avg Latency (ms)`, `RabbitMQ CPU, %`, `p99 (μs)`.
 
 use super::unit::{self, Unit};
 
-/// A header, taken apart.
+/// A parsed header.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Header {
-    /// In lower case, without the unit.
+    /// The words in lower case, without the unit.
     pub(super) words: Vec<String>,
     pub(super) unit: Option<Unit>,
 }
@@ -22,7 +22,7 @@ impl Header {
         let words = name.split(|letter| !is_of_word(letter)).map(|word| word.trim_matches('/'));
         let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
         let mut unit = unit::named(bracketed);
-        // `req/s` is both what is counted and its unit.
+        // `req/s` is both the counted quantity and its unit.
         if let Some(last) = words.last().and_then(|last| unit::named(last)).filter(|_| unit.is_none()) {
             unit = Some(last);
             if last.dimension != unit::Dimension::Rate && words.len() > 1 {
@@ -32,17 +32,17 @@ impl Header {
         Self { words: words.into_iter().map(str::to_lowercase).collect(), unit }
     }
 
-    /// True if one of its words is one of these.
+    /// True if at least one of its words is in `words`.
     pub(super) fn has(&self, words: &[&str]) -> bool {
         self.words.iter().any(|word| words.contains(&word.as_str()))
     }
 
-    /// True if all its words are among these.
+    /// True if all its words are in `words`; false without words.
     pub(super) fn is_only(&self, words: &[&str]) -> bool {
         !self.words.is_empty() && self.words.iter().all(|word| words.contains(&word.as_str()))
     }
 
-    /// Its words but these, joined.
+    /// Its words except `words`, joined by hyphens.
     pub(super) fn without(&self, words: &[&str]) -> String {
         let left = self.words.iter().filter(|word| !words.contains(&word.as_str()));
         left.map(String::as_str).collect::<Vec<_>>().join("-")

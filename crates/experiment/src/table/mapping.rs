@@ -1,4 +1,4 @@
-//! What the columns of a table mean.
+//! The meanings of a table's columns.
 
 use plimsoll_analyze::{GuessedColumn, TableTier};
 
@@ -6,7 +6,7 @@ use super::cell::Cell;
 use super::meaning::Meaning;
 use super::unit::Dimension;
 
-/// Why a `--map` is refused.
+/// Why a `--map` is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
     #[error("--map `{0}` has no `=`; write MEANING=COLUMN, such as qps=throughput")]
@@ -26,14 +26,14 @@ pub enum MappingError {
     NoColumn { meaning: String, column: String, known: String },
 }
 
-/// The source of a figure: a column, or one number for all rows.
+/// The source of a figure: a column, or a constant for all rows.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Origin {
     Column(String),
     Number(f64),
 }
 
-/// One meaning and its figures.
+/// One meaning with its source.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -48,7 +48,7 @@ pub struct Mapping {
     pub(super) groups: Vec<String>,
     pub(super) front: Option<String>,
     pub(super) entries: Vec<Entry>,
-    /// Meanings that no column has.
+    /// Meanings that no column has, from `MEANING=`.
     absent: Vec<String>,
 }
 
@@ -64,8 +64,8 @@ fn meaning(name: &str) -> Result<Meaning, MappingError> {
 }
 
 impl Mapping {
-    /// Reads the values of `--map`. Columns that they do not name are recognised by their headers later; `MEANING=` with no
-    /// column is for a meaning that none has.
+    /// Parses the values of `--map`. Columns that they do not name are recognised by their headers later; `MEANING=` without a
+    /// column says that no column has that meaning.
     ///
     /// # Errors
     /// When one of them is not `MEANING=COLUMN`, or its meaning is unknown.
@@ -104,7 +104,7 @@ impl Mapping {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// The column of a meaning.
+    /// The column of a meaning; `None` if it has none.
     pub(super) fn column(&self, meaning: &str) -> Option<&str> {
         match &self.entry(meaning)?.origin {
             Origin::Column(column) => Some(column),
@@ -112,7 +112,7 @@ impl Mapping {
         }
     }
 
-    /// A number that stands for a meaning in all rows.
+    /// The constant of a meaning; `None` if it has none.
     pub(super) fn number(&self, meaning: &str) -> Option<f64> {
         match self.entry(meaning)?.origin {
             Origin::Number(number) => Some(number),
@@ -120,7 +120,7 @@ impl Mapping {
         }
     }
 
-    /// True for a meaning that a column has, or none.
+    /// True for a meaning that has a column or is known to have none.
     pub(super) fn has(&self, name: &str) -> bool {
         let is_named = match name {
             "label" => !self.labels.is_empty(),
@@ -130,14 +130,14 @@ impl Mapping {
         is_named || self.absent.iter().any(|absent| absent == name)
     }
 
-    /// True for a column that means something.
+    /// True for a column that has a meaning.
     pub(super) fn uses(&self, column: &str) -> bool {
         let of_entry = |entry: &Entry| matches!(&entry.origin, Origin::Column(name) if name == column);
         let is_name = |names: &[String]| names.iter().any(|name| name == column);
         self.entries.iter().any(of_entry) || is_name(&self.labels) || is_name(&self.groups)
     }
 
-    /// Adds guesses, pairs of meaning and column, and returns them with what follows from them.
+    /// Adds guesses (pairs of meaning and column) and returns them, with the response size if the throughput's column names it.
     ///
     /// # Errors
     /// When no column of `names` is the throughput.
@@ -161,7 +161,7 @@ impl Mapping {
         Ok(columns.chain(size).collect())
     }
 
-    /// The size of responses where the throughput's column is named by it: `100 KB`.
+    /// The size of responses, if it is the name of the throughput's column: `100 KB`.
     fn guess_size(&mut self) -> Result<Option<GuessedColumn>, MappingError> {
         let meaning = "response_bytes";
         let size_of = |column: &str| {
@@ -175,7 +175,7 @@ impl Mapping {
         Ok(Some(GuessedColumn { meaning: meaning.to_owned(), column }))
     }
 
-    /// The tiers that are named, in the order they are, each once.
+    /// The tiers in the order in which they are first named.
     pub(super) fn tiers(&self) -> Vec<TableTier> {
         let mut tiers: Vec<TableTier> = Vec::new();
         for name in self.entries.iter().filter_map(|entry| entry.meaning.tier()) {

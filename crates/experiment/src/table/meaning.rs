@@ -1,23 +1,23 @@
-//! What a column can mean: where its figures go, and their unit.
+//! The meanings that a column can have: the field of a row that it sets, and its unit.
 
 use plimsoll_analyze::{TableRow, TableTier};
 
 use super::cell::{Cell, NoNumber};
 use super::unit::{Dimension, Unit};
 
-/// Puts a figure into a row.
+/// Sets a field of a row.
 type SetRow = fn(&mut TableRow, f64);
-/// Puts a figure into a tier of a row.
+/// Sets a field of a tier in a row.
 type SetTier = fn(&mut TableTier, f64);
 
-/// Where a figure goes.
+/// The field that a figure sets.
 #[derive(Debug, Clone)]
 enum Target {
     Row(SetRow),
     Tier(String, SetTier),
 }
 
-/// What a figure counts, and its unit where the table names none.
+/// The dimension of a figure, and its unit if the table names none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Measure {
     /// `None` for a plain count.
@@ -77,7 +77,7 @@ const OF_TIER: [(&str, Measure, SetTier); 19] = [
 ];
 
 impl Meaning {
-    /// A meaning by its name; `None` for one that does not exist.
+    /// The meaning with this name; `None` if there is none.
     pub(super) fn named(name: &str) -> Option<Self> {
         if let Some((tier, figure)) = name.split_once('.') {
             let known = OF_TIER.iter().find(|(name, ..)| *name == figure).filter(|_| !tier.is_empty())?;
@@ -87,7 +87,7 @@ impl Meaning {
         Some(Self { measure: known.1, target: Target::Row(known.2) })
     }
 
-    /// The tier that it is of.
+    /// The tier of the meaning; `None` for one of the whole row.
     pub(super) fn tier(&self) -> Option<&str> {
         match &self.target {
             Target::Row(_) => None,
@@ -95,24 +95,24 @@ impl Meaning {
         }
     }
 
-    /// True for a part of a whole, which no row can have more than one of.
+    /// True for a part of a whole, which cannot exceed 100 %.
     pub(super) fn is_share(&self) -> bool {
         self.measure == PERCENT
     }
 
-    /// A number in the unit of the meaning's name, in base units.
+    /// Converts a number from the unit in the meaning's name to base units.
     pub(super) fn plain(&self, number: f64) -> f64 {
         number * self.measure.base
     }
 
-    /// A cell in base units, by its own unit, else by that of its column.
+    /// Converts a cell to base units, by its own unit or else by its column's.
     pub(super) fn value(&self, cell: Cell, of_column: Option<Unit>) -> Result<f64, NoNumber> {
         let Some(unit) = cell.unit.or(of_column) else { return Ok(self.plain(cell.number)) };
         self.takes(unit).then_some(cell.number * unit.base).ok_or(NoNumber::Unit)
     }
 
-    /// True if a figure of it can have this unit: a sum of CPU over cores is written in per cent of a core too, and a number of
-    /// cores with what it counts.
+    /// True if figures of this meaning can have this unit: CPU summed over cores is also given in per cent of a core, and a number
+    /// of cores may carry the unit `cores`.
     pub(super) fn takes(&self, unit: Unit) -> bool {
         let is_same = self.measure.dimension == Some(unit.dimension);
         let is_of_cores = self.measure == CORES && unit.dimension == Dimension::Share;
@@ -120,7 +120,7 @@ impl Meaning {
         is_same || is_of_cores || is_count
     }
 
-    /// Puts a value into a row.
+    /// Sets the value in a row.
     pub(super) fn set(&self, row: &mut TableRow, value: f64) {
         match &self.target {
             Target::Row(set) => set(row, value),

@@ -1,4 +1,4 @@
-//! Series over time that a monitoring system exported: a column of times, one of the rate of requests, and one for each
+//! Reads time series that a monitoring system exported: a column of times, one with the rate of requests, and one for each
 //! resource.
 
 use std::path::Path;
@@ -21,36 +21,36 @@ use crate::csv_rows::records;
 
 /// Names of a column of times.
 const TIME: [&str; 6] = ["time", "timestamp", "date", "datetime", "ts", "when"];
-/// Numbers above these count nanoseconds, microseconds and milliseconds since 1970, by so many in a second; others count seconds.
+/// Numbers above the first value are times since 1970 with this many units per second; smaller ones are seconds.
 const SUBSECONDS: [(f64, f64); 3] = [(1e17, 1e9), (1e14, 1e6), (1e11, 1e3)];
-/// How far clocks are set back at the end of daylight-saving time.
+/// How far clocks go back at the end of daylight-saving time.
 const HOUR_SEC: f64 = 3_600.0;
-/// A table of times that are far apart has few rows and many instants.
+/// The most instants of a grid: a table whose times are far apart has few rows but many instants.
 const MAX_INSTANTS: usize = 500_000;
-/// A counter rises in this share of the steps at least; what rises more seldom is a number of something.
+/// A counter rises in at least this share of the steps; a column that rises less often is not a counter.
 const COUNTER_RISES: f64 = 0.25;
 
-/// Which columns of a file mean what, as the user says.
+/// The user's choice of columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TimeSeriesColumns {
-    /// `None`: it is recognised by its header.
+    /// The column of the rate; `None` recognises it by its header.
     pub rate: Option<String>,
-    /// Names of resources, and their columns. Empty: every other column of numbers is a resource.
+    /// Names of resources with their columns. If empty, every other column of numbers is a resource.
     pub resources: Vec<(String, String)>,
 }
 
-/// A column that is no resource although the user named none.
+/// A column that is not read as a resource, if the user named none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the column `{column}` is not read, as most of its cells are no numbers with a known unit, such as `{cell}`"
 )]
 pub struct UnreadColumn {
     pub column: String,
-    /// The first cell that is no number.
+    /// The first cell that is not a number.
     pub cell: String,
 }
 
-/// A resource in per cent that goes above all of it, as per cent of one of several processors do.
+/// A resource in per cent that exceeds 100 %, such as per cent of one processor among several.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
     "`{name}` goes up to {percent:.0} %, so that 100 % is not all of it; state what there is with --capacity, as --capacity \
@@ -59,26 +59,26 @@ pub struct UnreadColumn {
 pub struct AboveAll {
     /// The name of the resource.
     pub name: String,
-    /// Its highest use.
+    /// The highest usage, in per cent.
     pub percent: f64,
 }
 
-/// What a file of series holds.
+/// The contents of a file of time series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeSeries {
     pub series: ProductionSeries,
     pub unread: Vec<UnreadColumn>,
-    /// These have no capacity.
+    /// Resources that exceed 100 %; these have no capacity.
     pub above_all: Vec<AboveAll>,
 }
 
-/// The series of a file. Its rows need no order; between two rows lies the median of their distances, and an instant without
-/// a row is a gap. Times are RFC 3339, `2026-01-31 23:59:59` (UTC), or seconds, milliseconds, microseconds or nanoseconds since
-/// 1970.
+/// Reads the time series of a file. Its rows may be in any order. The step of the grid is the median distance between rows, and an
+/// instant without a row is a gap. Times are RFC 3339, `2026-01-31 23:59:59` (UTC), or seconds, milliseconds, microseconds or
+/// nanoseconds since 1970.
 ///
 /// # Errors
-/// When the file cannot be read, a column is missing or a raw counter, fewer than two rows have a time, or two rows of one time
-/// contradict each other.
+/// When the file cannot be read, a column is missing or a raw counter, fewer than two rows have a time, or two rows with the same
+/// time have values in the same column.
 pub fn read_time_series(path: &Path, columns: &TimeSeriesColumns) -> Result<TimeSeries, ExperimentError> {
     let (header, records) = records(path)?;
     let unreadable = |why: &str| ExperimentError::NoRows { path: path.to_owned(), why: why.to_owned() };
@@ -110,14 +110,14 @@ pub fn read_time_series(path: &Path, columns: &TimeSeriesColumns) -> Result<Time
     Ok(TimeSeries { series, unread, above_all })
 }
 
-/// Takes the capacity of 100 % from a resource that goes above it.
+/// Removes the capacity of 100 % from a resource that exceeds it.
 fn without_false_capacity(resource: &mut ResourceSeries) -> Option<AboveAll> {
     let highest = resource.usage.iter().flatten().copied().reduce(f64::max)?;
     resource.capacity.take_if(|capacity| highest > ALL * *capacity)?;
     Some(AboveAll { name: resource.of.clone(), percent: 100.0 * highest })
 }
 
-/// Fails for a column that has the name of a counter, in no function of changes, and the values of one.
+/// Fails for a column with the name and the values of a raw counter, unless a function such as `rate(` is applied to it.
 fn refuse_counter(column: &str, values: &[Option<f64>]) -> Result<(), MappingError> {
     let is_of_changes = ["rate(", "increase(", "delta("].iter().any(|function| column.contains(function));
     match counter_name(column) {
@@ -136,13 +136,13 @@ fn position(header: &StringRecord, meaning: &str, name: &str) -> Result<usize, M
     })
 }
 
-/// The column of that name whose cells are times, or the first column that has them.
+/// The first column of times with a name for times, or else the first column of times.
 fn time_column(header: &StringRecord, records: &[StringRecord]) -> Option<usize> {
     let first = records.first()?;
     let is_time = |column: &usize| first.get(*column).and_then(seconds).is_some();
     let is_named = |column: &usize| Header::parse(&header[*column]).has(&TIME);
     let named = (0..header.len()).find(|column| is_named(column) && is_time(column));
-    // A number alone is a time only where the name says so.
+    // A plain number counts as a time only in a column with a name for times.
     let is_written = |column: &usize| first.get(*column).is_some_and(|cell| cell.parse::<f64>().is_err());
     named.or_else(|| (0..header.len()).find(|column| is_time(column) && is_written(column)))
 }
@@ -163,13 +163,13 @@ fn rate_column(
     Ok(of_rate.and_then(|name| names.iter().position(|column| column == name)).filter(|at| *at != time))
 }
 
-/// Requests per minute.
+/// True for a name with a unit of requests per minute.
 fn of_minutes(name: &str) -> bool {
     let words = Header::parse(name).words;
     words.iter().any(|word| ["rpm", "req/min", "requests/min", "/min"].contains(&word.as_str()))
 }
 
-/// The rate that a cell states, by its own unit first; `None` where its unit is that of something else.
+/// Converts a cell to requests per second, by its own unit if it has one; `None` if that is not the unit of a rate.
 fn per_second(cell: Cell, is_of_minutes: bool) -> Option<f64> {
     match cell.unit {
         None if is_of_minutes => Some(cell.number / 60.0),
@@ -178,10 +178,10 @@ fn per_second(cell: Cell, is_of_minutes: bool) -> Option<f64> {
     }
 }
 
-/// The name of a resource, and the position of its column.
+/// The name of a resource with the position of its column.
 type NamedColumn = (String, usize);
 
-/// The resources by name: those that the user names, or all other columns of numbers, with those that hold something else.
+/// The resources: the columns that the user names, or all other columns of numbers. Also returns the columns that are not read.
 fn resource_columns(
     header: &StringRecord,
     records: &[StringRecord],
@@ -227,7 +227,7 @@ fn resource(
     ResourceSeries { kind, of: name, instance: None, unit: amount, scale, usage, capacity }
 }
 
-/// The unit in which a resource is counted.
+/// The unit in which a resource's amounts are counted.
 fn amount_of(unit: Unit) -> AmountUnit {
     match unit.dimension {
         Dimension::Share => AmountUnit::Ratio,
@@ -238,8 +238,8 @@ fn amount_of(unit: Unit) -> AmountUnit {
     }
 }
 
-/// A cell in base units, by its own unit, else by that of its column; `None` where its unit is that of something else. Cores
-/// are written in per cent of one too.
+/// Converts a cell to base units, by its own unit or else its column's; `None` if the units are of different dimensions. Cores may
+/// also be given in per cent of one.
 fn amount_in(cell: Cell, of_column: Option<Unit>) -> Option<f64> {
     let Some(column) = of_column else { return Some(cell.number) };
     let unit = cell.unit.unwrap_or(column);
@@ -247,8 +247,8 @@ fn amount_in(cell: Cell, of_column: Option<Unit>) -> Option<f64> {
     (column.dimension == unit.dimension || is_of_cores).then_some(cell.number * unit.base)
 }
 
-/// What to do about two rows of one time that both have a cell in a column; `None` without. Rows that fill in each other's empty
-/// cells are one.
+/// Advice for two rows with one time that both have a cell in a column; `None` if there are none. Rows that fill in each other's
+/// empty cells count as one.
 fn two_of_one_time(records: &[StringRecord], time: usize) -> Option<String> {
     let cell = |row: usize, column: usize| records[row].get(column).filter(|cell| !cell.is_empty());
     let sec = |row: usize| cell(row, time).and_then(seconds);
@@ -272,7 +272,7 @@ fn two_of_one_time(records: &[StringRecord], time: usize) -> Option<String> {
     })
 }
 
-/// True if times without an offset go on from row to row but for one step back, at which a clock was set back by an hour.
+/// True if times without an offset rise from row to row except for one step back, where a clock was set back by an hour.
 fn repeats_an_hour(records: &[StringRecord], time: usize) -> bool {
     let cells = records.iter().filter_map(|record| record.get(time)).filter(|cell| !cell.is_empty());
     let Some(mut times) = cells.map(local_seconds).collect::<Option<Vec<f64>>>() else { return false };
@@ -281,12 +281,12 @@ fn repeats_an_hour(records: &[StringRecord], time: usize) -> bool {
     }
     let mut back = times.windows(2).filter(|pair| pair[1] <= pair[0]);
     let (Some(&[before, after]), None) = (back.next(), back.next()) else { return false };
-    // Two files one behind the other repeat all times.
+    // If two files were joined, all times repeat.
     let is_whole = times.first() == Some(&after) && times.last() == Some(&before);
     median_distance(&times).is_some_and(|step_sec| before + step_sec - after == HOUR_SEC) && !is_whole
 }
 
-/// The median distance between neighbours that have one; `None` if none has.
+/// The median of the positive distances between neighbours; `None` if there is none.
 fn median_distance(times: &[f64]) -> Option<f64> {
     let mut distances: Vec<f64> =
         times.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
@@ -294,12 +294,12 @@ fn median_distance(times: &[f64]) -> Option<f64> {
     distances.get(distances.len() / 2).copied()
 }
 
-/// Where each row is.
+/// The positions of rows on a grid of equal time steps.
 struct Grid {
     start_sec: f64,
     step_sec: f64,
     instants: usize,
-    /// The place of each row; `None` without a time.
+    /// The grid position of each row; `None` for a row without a time.
     places: Vec<Option<usize>>,
 }
 
@@ -317,7 +317,7 @@ impl Grid {
         (instants <= MAX_INSTANTS).then_some(Self { start_sec, step_sec, instants, places })
     }
 
-    /// The values of a column; of rows whose times lie at one place, the mean.
+    /// The values of a column; the mean if several rows are at one position.
     fn values(
         &self,
         records: &[StringRecord],
@@ -336,7 +336,7 @@ impl Grid {
     }
 }
 
-/// Seconds since 1970 (UTC).
+/// Parses a time to seconds since 1970 (UTC).
 fn seconds(text: &str) -> Option<f64> {
     if let Ok(number) = text.parse::<f64>() {
         let per_second =
@@ -347,7 +347,7 @@ fn seconds(text: &str) -> Option<f64> {
     instant.map(|instant| instant.as_millisecond() as f64 / 1e3).or_else(|| local_seconds(text))
 }
 
-/// Seconds since 1970 of a time without an offset, as if it were UTC; `None` for any other. A date alone is its midnight.
+/// Parses a time without an offset as if it were UTC, to seconds since 1970; `None` for any other. A date alone is its midnight.
 fn local_seconds(text: &str) -> Option<f64> {
     if text.parse::<f64>().is_ok() || text.parse::<Timestamp>().is_ok() {
         return None;

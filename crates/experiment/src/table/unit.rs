@@ -1,12 +1,12 @@
-//! Units as they stand in cells and headers of tables.
+//! Units in cells and headers of tables.
 
-/// What a unit measures.
+/// The quantity that a unit measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dimension {
-    /// Of something each second.
+    /// A number of events per second.
     Rate,
     Time,
-    /// A part of a whole, 1 being all of it.
+    /// A part of a whole; 1 is all of it.
     Share,
     Bytes,
     BitRate,
@@ -14,20 +14,20 @@ pub(super) enum Dimension {
     Cores,
 }
 
-/// A unit by its factor to the base of its dimension: 1/s, s, 1, bytes, bit/s, cores.
+/// A unit, as a factor to the base unit of its dimension: 1/s, s, 1, bytes, bit/s, cores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Unit {
     pub(super) dimension: Dimension,
     pub(super) base: f64,
 }
 
-/// What is read off a monitor may be a little more than all of it.
+/// The highest share that still counts as all: readings of a monitor may be slightly above 100 %.
 pub(super) const ALL: f64 = 1.05;
 
-/// A share that is written from 0 to 1.
+/// A share as a ratio, from 0 to 1.
 pub(super) const RATIO: Unit = Unit { dimension: Dimension::Share, base: 1.0 };
 
-/// What stands after a number: a multiple such as `k`, a unit, or both.
+/// The text after a number: a multiple such as `k`, a unit, or both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Suffix {
     pub(super) multiple: f64,
@@ -42,7 +42,7 @@ const TIMES: [(&[&str], f64); 5] = [
     (&["min", "minutes"], 60.0),
 ];
 
-/// What multiplies bits and bytes, whatever its case; the longest names first.
+/// Prefixes of bits and bytes, in any case; longer ones first.
 const PREFIXES: [(&str, f64); 9] = [
     ("ki", 1024.0),
     ("mi", 1_048_576.0),
@@ -55,10 +55,10 @@ const PREFIXES: [(&str, f64); 9] = [
     ("", 1.0),
 ];
 
-/// What makes of an amount one of each second, the longest names first.
+/// Suffixes that turn an amount into a rate per second; longer ones first.
 const PER_SECOND: [&str; 4] = ["/second", "/sec", "/s", "ps"];
 
-/// Rates of something; what is counted matters only to people.
+/// Units of rates; what they count does not matter here.
 const RATES: [&str; 18] = [
     "/s",
     "/sec",
@@ -86,7 +86,7 @@ fn factor(units: &[(&[&str], f64)], name: &str) -> Option<f64> {
     units.iter().find(|(names, _)| names.contains(&name)).map(|(_, factor)| *factor)
 }
 
-/// The multiple of a unit of data, and the unit.
+/// Splits a unit of data into its multiple and `b`, `bits` or the like.
 fn of_data(text: &str) -> Option<(f64, &str)> {
     PREFIXES.iter().find_map(|(prefix, multiple)| {
         let (start, unit) = text.split_at_checked(prefix.len())?;
@@ -96,8 +96,8 @@ fn of_data(text: &str) -> Option<(f64, &str)> {
     })
 }
 
-/// Bits each second. Here the case counts: dashboards write `Mb/s` for bits and `MB/s` for bytes. `Mbit` alone is a rate too,
-/// and so is `MBPS` of bits.
+/// Parses a bit rate; returns bits per second. Case matters here: dashboards write `Mb/s` for bits and `MB/s` for bytes. `Mbit` alone
+/// is a rate too, and `MBPS` counts bits.
 fn bit_rate(name: &str) -> Option<f64> {
     let (amount, end) = PER_SECOND
         .iter()
@@ -112,13 +112,14 @@ fn bit_rate(name: &str) -> Option<f64> {
     is_rate.then_some(if is_bytes { 8.0 * multiple } else { multiple })
 }
 
-/// Bytes. Tables rarely distinguish `kB` from `KB` or `kb`, and a figure of a load test is not exact enough to.
+/// Parses an amount of data in bytes, in any case. Tables rarely distinguish `kB` from `KB` or `kb`, and load test figures are not
+/// exact enough for that to matter.
 fn bytes(name: &str) -> Option<f64> {
     let (multiple, unit) = of_data(name)?;
     (!unit.to_ascii_lowercase().starts_with("bit")).then_some(multiple)
 }
 
-/// A unit by its name, whatever its case, but for rates of data.
+/// The unit with this name; case is ignored, except for data rates.
 pub(super) fn named(name: &str) -> Option<Unit> {
     let written = name.trim();
     let name = written.to_lowercase();
@@ -135,7 +136,7 @@ pub(super) fn named(name: &str) -> Option<Unit> {
         .or_else(|| CORES.contains(&name).then_some(Unit { dimension: Dimension::Cores, base: 1.0 }))
 }
 
-/// What stands after a number; `None` if it is neither a multiple nor a unit.
+/// Parses the text after a number; `None` if it is neither a multiple nor a unit.
 pub(super) fn read(text: &str) -> Option<Suffix> {
     if let Some(unit) = named(text) {
         return Some(Suffix { multiple: 1.0, unit: Some(unit) });

@@ -7,25 +7,25 @@ use async_nats::HeaderMap;
 use crate::signature::Trust;
 use crate::wire::{Invitation, Refusal, ToAgent, is_name, unpack, unpack_within};
 
-/// What is unpacked of a message that is not trusted, at most.
+/// The largest unpacked size, in bytes, of a message that is not trusted.
 const MAX_DISTRUSTED_BYTES: u64 = 1 << 20;
 
-/// Examines what arrives before anything follows from it.
+/// Examines each message before the agent acts on it.
 pub(crate) struct Gate {
     trust: Trust,
-    /// Where the agent hears its conductor.
+    /// The subject on which the agent receives messages of its conductor.
     subject: String,
     incarnation: u64,
-    /// The runs that ended here: an invitation to one of them is a replay.
+    /// Runs that have ended here: an invitation to one of them is a replay.
     ended: HashSet<String>,
 }
 
-/// What is to be done with a message.
+/// The decision about a message.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Admission {
     Obey(ToAgent),
     Refuse(Refusal),
-    /// It says nothing.
+    /// Ignore it: it is unreadable, or untrusted without a valid run name.
     Drop,
 }
 
@@ -40,14 +40,14 @@ impl Gate {
             Ok(()) => unpack(content).map_or(Admission::Drop, |message| self.admit(message)),
             Err(distrust) => {
                 let message = unpack_within(MAX_DISTRUSTED_BYTES, content);
-                // The refusal names the run in each sign of life, which must stay short.
+                // Each sign of life repeats the run of the refusal, and must stay short.
                 let named = message.ok().filter(|message| is_name(run_of(message)));
                 named.map_or(Admission::Drop, |message| refuse(&message, distrust.to_string()))
             }
         }
     }
 
-    /// Examines a message of a conductor that is trusted.
+    /// Examines a message of a trusted conductor.
     pub(crate) fn admit(&self, message: ToAgent) -> Admission {
         let why = match &message {
             ToAgent::Join(invitation) => self.outdated(invitation),
@@ -69,7 +69,7 @@ impl Gate {
         has_ended.then(|| "the run has ended here, and the invitation is a replay".to_owned())
     }
 
-    /// A run is over here for good.
+    /// Marks a run as ended here for good.
     pub(crate) fn close(&mut self, run: String) {
         self.ended.insert(run);
     }

@@ -1,4 +1,4 @@
-//! What the threads of an agent ask of each other.
+//! The messages between the threads of an agent.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
@@ -14,7 +14,7 @@ use crate::clock::Comparison;
 use crate::signature::TrustedKey;
 use crate::wire::{Invitation, Refusal};
 
-/// How an agent works.
+/// The options of an agent.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
     pub broker: Broker,
@@ -22,33 +22,33 @@ pub struct AgentOptions {
     pub name: String,
     /// The targets that it may load.
     pub allow: Vec<AllowedTarget>,
-    /// The conductors that it obeys; any if there is none.
+    /// Keys of the conductors that it obeys; it obeys any conductor if there are none.
     pub trust: Vec<TrustedKey>,
-    /// Without a word of the conductor for so long the load ends.
+    /// The load ends after this long without a message of the conductor.
     pub orphan: Duration,
     /// End after one run.
     pub once: bool,
     pub version: &'static str,
-    /// Makes its share of a run.
+    /// Generates its share of the load.
     pub generator: Generator,
 }
 
-/// What makes a share of a run as its conductor commands over the channel: [`plimsoll_conductor::follow`] with the calibrations
-/// of its machine, except where the fleet is measured without a load. The parameters are the plan, the text of its CSV file, the
-/// version of the tool, the channel, and the flag that ends it.
+/// Generates a share of the load, as the conductor commands over the channel: [`plimsoll_conductor::follow`] with the calibrations
+/// of this machine, except where the fleet is measured without a load. The parameters are the plan, the text of its CSV file, the
+/// version of the tool, the channel, and the flag that interrupts it.
 pub type Generator =
     fn(Plan, Option<&[u8]>, &str, Channel<Message, Command>, &AtomicBool) -> Result<(), ConductError>;
 
-/// What the agent's task is asked for.
+/// An order to the agent's task.
 #[derive(Debug)]
 pub(crate) enum AgentOrder {
-    /// To the conductor.
+    /// Send this message to the conductor.
     Message(Box<Message>),
-    /// Compare the clocks by so many exchanges; the answer is `None` if the conductor does not answer.
+    /// Compare the clocks in this many exchanges; the answer is `None` if the conductor does not answer.
     Measure { exchanges: usize, answer: Sender<Option<Comparison>> },
     /// The generator has nothing more to send.
     Finished,
-    /// The invitation is refused.
+    /// Decline the invitation.
     Refuse { run: String, why: String },
     /// The agent ends.
     Leave,
@@ -60,7 +60,7 @@ pub(crate) struct Invited {
     pub(crate) channel: Channel<Message, Command>,
 }
 
-/// What the agent's task reports to its main thread.
+/// A notice of the agent's task to its main thread.
 pub(crate) enum Notice {
     Connected,
     Invited(Box<Invited>),

@@ -1,6 +1,6 @@
-//! An agent's part in a run: what it has heard of the conductor, what it still has to send, and when its part ends.
+//! An agent's part in a run: what it has received from the conductor, what it still has to send, and when its part ends.
 //!
-//! It does no I/O and asks no clock: the task of the agent carries what it gives, and a simulation does the same.
+//! Does no I/O and reads no clock: the task of the agent carries its output, and so does a simulation.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -16,25 +16,25 @@ use crate::wire::{Alive, Held, Invitation, REPEAT, Refusal, State, ToAgent};
 
 /// The most messages of one batch: about 150 kB of frames, packed.
 const BATCH_MAX: usize = 64;
-/// What was measured in a run that its conductor left is kept so long, and so much of it.
+/// How long the data of a run whose conductor is gone is kept, and at most how many bytes of it.
 const LEFT_MAX: Duration = Duration::from_secs(3600);
 const LEFT_BYTES_MAX: usize = 1 << 30;
 
-/// What a conductor reports of an agent that was ended on its own machine.
+/// The reason that a conductor reports for an agent that was ended on its own machine.
 const INTERRUPTED: &str = "it was ended on its machine";
 
 /// What follows from a message of the conductor.
 #[derive(Debug)]
 pub(crate) enum Heard {
-    /// Nothing that could not wait for the next sign of life.
+    /// Nothing urgent: the next sign of life is soon enough.
     Nothing,
-    /// The conductor should know at once that it arrived.
+    /// The conductor should learn at once that the message arrived.
     News,
-    /// Another conductor goes on with the run, with another clock; it should know at once that it is obeyed.
+    /// Another conductor, with another clock, resumes the run. It should learn at once that it is obeyed.
     Succeeded,
-    /// A run begins, whose commands come from here.
+    /// A run begins; its commands arrive on this channel.
     Begun(Invitation, Receiver<Command>),
-    /// It is not obeyed, and was not named before.
+    /// The message is not obeyed, for a reason that was not reported before.
     Refused(Refusal),
 }
 
@@ -46,19 +46,19 @@ struct ActiveRun {
     outbox: Outbox,
     /// Messages that are not packed yet.
     gathered: Vec<Message>,
-    /// When they are.
+    /// When to pack them.
     pack_at: Option<Instant>,
-    /// To the generator; `None` once the run is over for it.
+    /// Channel to the generator; `None` once the run is over for it.
     commands: Option<Sender<Command>>,
-    /// The generator ended as its conductor was silent, and another one asks with this for further steps.
+    /// A later conductor's request for further steps. The generator has ended because its conductor was silent.
     asked: Option<Command>,
     /// When the conductor was last heard.
     heard: Instant,
-    /// Of the conductor that is obeyed.
+    /// Term of the conductor that is obeyed.
     term: u64,
-    /// When that one sent the last state, by its clock.
+    /// When that conductor sent the last state, by its clock.
     latest: Instant,
-    /// The index of a step that is made, and whose end is not reported yet.
+    /// Index of the step under way, whose end is not reported yet.
     at_work: Option<u32>,
     /// The generator has nothing more to send.
     finished: bool,
@@ -66,7 +66,7 @@ struct ActiveRun {
     over: bool,
     /// Nothing was heard of the conductor for too long.
     orphaned: bool,
-    /// The agent is to end before the run does.
+    /// The agent ends before the run does.
     interrupted: bool,
 }
 
@@ -92,21 +92,21 @@ impl ActiveRun {
         }
     }
 
-    /// True if the load has ended without its conductor: what was measured is kept for the one that resumes the run.
+    /// True if the load has ended because the conductor was silent. The data is kept for a conductor that resumes the run.
     fn is_left(&self) -> bool {
         self.orphaned && self.finished
     }
 
     fn gather(&mut self, message: Message, now: Instant) {
         let message = match message {
-            // A share that ends early is no share that has ended.
+            // A share that was interrupted has failed.
             Message::Ended { .. } if self.interrupted => Message::Failed { why: INTERRUPTED.to_owned() },
             message => message,
         };
         if matches!(message, Message::Ended { .. } | Message::Failed { .. }) {
             self.at_work = None;
         }
-        // The conductor waits for everything else.
+        // Only frames may wait for others: the conductor waits for all other messages.
         let waits =
             if matches!(message, Message::Frame(_)) { self.invitation.gather } else { Duration::ZERO };
         self.gathered.push(message);
@@ -114,14 +114,14 @@ impl ActiveRun {
         self.pack_at = Some(self.pack_at.map_or(due, |earlier| earlier.min(due)));
     }
 
-    /// Passes a command on to the generator, if there is one any more.
+    /// Passes a command on to the generator, if it still runs.
     fn command(&mut self, command: Command) {
         let begun = match &command {
             Command::Begin(share) => Some(share.step.index),
             _ => None,
         };
         let unsent = match &self.commands {
-            // A generator that has ended, and of which that is not known yet, takes nothing more.
+            // This fails if the generator has ended and the agent's task does not know it yet.
             Some(commands) => commands.send(command).err().map(|unsent| unsent.0),
             None => Some(command),
         };
@@ -131,8 +131,8 @@ impl ActiveRun {
         }
     }
 
-    /// Begins again with a generator that ended without its conductor, if another one asks for further steps; gives where its
-    /// commands come from.
+    /// Restarts a generator that ended without its conductor, if another conductor asks for further steps. Returns the source of
+    /// its commands.
     fn begin_again(&mut self) -> Option<Receiver<Command>> {
         let asked = self.asked.take_if(|_| self.finished && !self.over)?;
         let (commands, received) = channel();
@@ -141,7 +141,7 @@ impl ActiveRun {
         Some(received)
     }
 
-    /// The generator has ended.
+    /// Notes that the generator has ended.
     fn finish(&mut self, now: Instant) {
         let end = match self.at_work {
             _ if self.interrupted => Some(Message::Failed { why: INTERRUPTED.to_owned() }),
@@ -152,8 +152,8 @@ impl ActiveRun {
         (self.finished, self.commands) = (true, None);
     }
 
-    /// Another conductor goes on with the run. If no step is made this says so once more: the former conductor may have got that
-    /// and have written nothing of it.
+    /// Obeys another conductor that resumes the run. If no step is under way, reports that once more: the former conductor may
+    /// have received the report without recording it.
     fn obey(&mut self, term: u64, now: Instant) {
         (self.term, self.orphaned) = (term, false);
         if self.at_work.is_none() {
@@ -172,7 +172,7 @@ impl ActiveRun {
     }
 }
 
-/// What an agent is called.
+/// The name, incarnation and version of an agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) agent: String,
@@ -185,10 +185,10 @@ pub(crate) struct Participant {
     identity: Identity,
     orphan: Duration,
     run: Option<ActiveRun>,
-    /// A run of which nothing more is kept, although its conductor did not end it.
+    /// A run whose data was discarded, although its conductor did not end it.
     given_up: Option<String>,
     refusal: Option<Refusal>,
-    /// The last message that was not obeyed. Unlike a refusal it does not stand in the way of a valid invitation.
+    /// The last message that was not obeyed. Unlike a refusal, it does not prevent a valid invitation.
     distrusted: Option<Refusal>,
 }
 
@@ -206,49 +206,49 @@ impl Participant {
         self.run.as_ref().map(|run| run.name.as_str())
     }
 
-    /// It takes part in no run, or has ended the load of one that its conductor left.
+    /// True if the agent takes part in no run, or has ended the load of a run whose conductor is gone.
     pub(crate) fn is_free(&self) -> bool {
         self.run.as_ref().is_none_or(ActiveRun::is_left)
     }
 
-    /// That run and the term of its conductor, if that was heard lately.
+    /// Returns that run and the term of its conductor, if the conductor was heard recently.
     pub(crate) fn conducted_run(&self, now: Instant) -> Option<(&str, u64)> {
         let has_conductor = |run: &&ActiveRun| now.since(run.heard) <= 2 * REPEAT;
         self.run.as_ref().filter(has_conductor).map(|run| (run.name.as_str(), run.term))
     }
 
-    /// When gathered messages are to be packed.
+    /// When to pack the gathered messages.
     pub(crate) fn pack_at(&self) -> Option<Instant> {
         self.run.as_ref().and_then(|run| run.pack_at)
     }
 
-    /// Takes in a message of the generator; true if they fill a batch.
+    /// Takes in a message of the generator; true if a batch is full.
     pub(crate) fn gather(&mut self, message: Message, now: Instant) -> bool {
         let Some(run) = &mut self.run else { return false };
         run.gather(message, now);
         run.gathered.len() >= BATCH_MAX
     }
 
-    /// The messages that were gathered, to be packed.
+    /// Takes out the gathered messages, to be packed.
     pub(crate) fn take_gathered(&mut self) -> Vec<Message> {
         let Some(run) = &mut self.run else { return Vec::new() };
         run.pack_at = None;
         std::mem::take(&mut run.gathered)
     }
 
-    /// Takes in so many messages, packed together.
+    /// Adds a packed batch of `messages` messages.
     pub(crate) fn add(&mut self, messages: u64, content: Bytes, now: Instant) {
         if let Some(run) = &mut self.run {
             run.outbox.add(messages, content, now);
         }
     }
 
-    /// What is to be handed to the broker now.
+    /// Returns the batches to hand to the broker now.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Parcel> {
         self.run.as_mut().map(|run| run.outbox.due(now)).unwrap_or_default()
     }
 
-    /// Whether the broker has stored the batch that begins with this message.
+    /// Notes whether the broker has stored the batch that begins with message `first`.
     pub(crate) fn note_stored(&mut self, first: u64, is_stored: bool, now: Instant) {
         let Some(run) = &mut self.run else { return };
         match is_stored {
@@ -257,19 +257,19 @@ impl Participant {
         }
     }
 
-    /// The agent is to end: its generator ends what it does, and the conductor gets that once it has the rest.
+    /// Interrupts the agent's part: the generator ends its load, and the conductor is notified after the remaining data.
     pub(crate) fn interrupt(&mut self) {
         if let Some(run) = &mut self.run {
             (run.interrupted, run.commands) = (true, None);
         }
     }
 
-    /// The generator has nothing more to send.
+    /// Notes that the generator has nothing more to send.
     pub(crate) fn finish(&mut self, now: Instant) {
         self.run.iter_mut().for_each(|run| run.finish(now));
     }
 
-    /// The agent does not take part in this run.
+    /// Declines to take part in this run.
     pub(crate) fn refuse(&mut self, run: String, why: String) {
         self.run = None;
         self.refusal = Some(Refusal { run, why });
@@ -285,7 +285,7 @@ impl Participant {
         }
     }
 
-    /// Names a message that is not obeyed, once.
+    /// Reports a message that is not obeyed, once.
     fn distrust(&mut self, refusal: Refusal) -> Heard {
         if self.distrusted.as_ref() == Some(&refusal) {
             return Heard::Nothing;
@@ -338,7 +338,7 @@ impl Participant {
         }
     }
 
-    /// A generator whose conductor is silent for too long ends its load. What it measured is kept for a while.
+    /// Ends the load of a generator whose conductor has been silent for too long. Its data is kept for a while.
     pub(crate) fn look_after_run(&mut self, now: Instant) {
         let Some(run) = &mut self.run else { return };
         let silent = now.since(run.heard);
@@ -350,22 +350,22 @@ impl Participant {
         }
     }
 
-    /// Keeps nothing more of a run that its conductor left.
+    /// Discards the data of a run whose conductor is gone.
     fn give_up_left(&mut self) {
         if let Some(run) = self.run.take_if(|run| run.is_left()) {
             self.given_up = Some(run.name);
         }
     }
 
-    /// The invitation to a run in which the generator begins again, for another conductor, and where its commands come from.
+    /// Returns the invitation to a run in which the generator restarts for another conductor, and the source of its commands.
     pub(crate) fn begin_again(&mut self) -> Option<(Invitation, Receiver<Command>)> {
         let run = self.run.as_mut()?;
         let commands = run.begin_again()?;
         Some((run.invitation.clone(), commands))
     }
 
-    /// The name of a run that has ended: it was given up, or its generator has ended and everything has arrived or is not waited
-    /// for.
+    /// Returns the name of a run that has ended: it was given up, or its generator has ended and all messages are in the run file
+    /// or no longer needed.
     pub(crate) fn end_run(&mut self) -> Option<String> {
         let is_over = |run: &mut ActiveRun| {
             let has_all = run.outbox.unkept() == 0 && !run.orphaned;
@@ -374,7 +374,7 @@ impl Participant {
         self.given_up.take().or_else(|| self.run.take_if(is_over).map(|run| run.name))
     }
 
-    /// True if the conductor has everything, or the run is over.
+    /// True if the conductor has received everything, or the run is over.
     pub(crate) fn is_delivered(&self) -> bool {
         let has_sent = |run: &ActiveRun| run.gathered.is_empty() && run.outbox.is_delivered();
         self.run.as_ref().is_none_or(|run| run.over || has_sent(run))
@@ -386,11 +386,11 @@ impl Participant {
         self.run.as_ref().map_or(0, |run| run.outbox.unkept())
     }
 
-    /// The sign of life.
+    /// Returns the sign of life.
     pub(crate) fn alive(&self, now: Instant) -> Alive {
         let Identity { agent, incarnation, version } = self.identity.clone();
         let run = self.run.as_ref().filter(|run| !run.is_left());
-        // What a stranger sends during a run does not end it.
+        // A message from a stranger must not end a run.
         let distrusted = self.distrusted.as_ref().filter(|_| run.is_none());
         Alive {
             agent,

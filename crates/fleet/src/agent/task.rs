@@ -1,4 +1,4 @@
-//! The agent's side of the broker: one task that announces the agent, and carries the messages of its run.
+//! The agent's side of the broker: one task that announces the agent and carries the messages of its run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,12 +27,12 @@ use crate::signature::Trust;
 use crate::wall_clock::MachineClocks;
 use crate::wire::{ClockAnswer, HEADERS_BYTES, Invitation, REPEAT, Subjects, pack};
 
-/// An agent that ends waits so long for what it has measured to arrive.
+/// How long an agent that ends waits for its data to arrive.
 const DELIVERED_WITHIN: Duration = Duration::from_secs(5);
-/// How long what an agent says last may take to leave. A broker that is away never takes it.
+/// How long the last messages of an agent may take to leave. An unreachable broker never takes them.
 const SENT_WITHIN: Duration = Duration::from_secs(1);
 
-/// What the task begins with.
+/// The inputs of the task.
 pub(super) struct Setup {
     broker: Broker,
     agent: String,
@@ -69,7 +69,7 @@ impl Setup {
     }
 }
 
-/// The thread of the task, until the agent leaves.
+/// Runs the task until the agent leaves.
 pub(super) fn run(setup: Setup) -> Result<(), FleetError> {
     let runtime = crate::runtime()?;
     runtime.block_on(async {
@@ -97,14 +97,14 @@ struct Task {
     subjects: Subjects,
     gate: Gate,
     participant: Participant,
-    /// The clock as the generator of the run compared it with the conductor's.
+    /// The clock comparison of the current step, shared with the generator.
     measured: Measured,
     orders: UnboundedSender<AgentOrder>,
     notices: Sender<Notice>,
     interrupted: Arc<AtomicBool>,
 }
 
-/// The broker's answer to a batch, or that there was none.
+/// Resolves to the number of a batch's first message, and whether the broker stored the batch.
 type Stored = std::pin::Pin<Box<dyn Future<Output = (u64, bool)>>>;
 
 impl Task {
@@ -121,7 +121,7 @@ impl Task {
             let pack_at = self.participant.pack_at();
             tokio::select! {
                 biased;
-                // A conductor that hears nothing takes the agent for lost, however many messages there are to send.
+                // Comes first, however many messages wait: a conductor that hears nothing takes the agent for lost.
                 _ = tick.tick() => {
                     if self.interrupted.load(Ordering::Relaxed) {
                         self.participant.interrupt();
@@ -140,7 +140,7 @@ impl Task {
                     }
                 },
                 message = commands.next() => {
-                    // The subscription of a connection that is refused has ended.
+                    // The subscription ends when the broker refuses the connection for good.
                     let message = message.ok_or(FleetError::ShutOut)?;
                     if self.hear(&message) {
                         self.announce().await;
@@ -152,7 +152,7 @@ impl Task {
                 }
                 () = sleep_until(pack_at) => self.pack(),
             }
-            // What is sent without a connection waits in a queue that would fill.
+            // Without a connection, batches would fill the client's queue.
             if self.is_connected() {
                 for parcel in self.participant.due(RealClock.now()) {
                     stored.push(self.publish(parcel).await);
@@ -174,7 +174,7 @@ impl Task {
         }
     }
 
-    /// True if the conductor should know at once.
+    /// Carries out an order; true if the conductor should learn of it at once.
     fn carry_out(&mut self, order: AgentOrder) -> bool {
         let is_news = matches!(order, AgentOrder::Refuse { .. });
         match order {
@@ -199,7 +199,7 @@ impl Task {
         }
     }
 
-    /// Hands a batch to the broker; gives what waits for its answer.
+    /// Hands a batch to the broker. Returns the future of its answer.
     async fn publish(&self, parcel: Parcel) -> Stored {
         let Some(run) = self.participant.run() else {
             return Box::pin(async move { (parcel.first, false) });
@@ -215,7 +215,7 @@ impl Task {
         Box::pin(async move { (first, is_stored(answer).await) })
     }
 
-    /// Takes in a word of the conductor; true if an answer should not wait.
+    /// Takes in a message of the conductor; true if an answer should not wait.
     fn hear(&mut self, message: &async_nats::Message) -> bool {
         let admission = self.gate.examine(message.headers.as_ref(), &message.payload);
         let notice = match self.participant.hear(admission, RealClock.now()) {
@@ -232,7 +232,7 @@ impl Task {
         true
     }
 
-    /// A run for the generator, whose clock was not compared yet.
+    /// Hands a run to the generator, with a clock that was not compared yet.
     fn invited(&mut self, invitation: Invitation, commands: Receiver<Command>) -> Notice {
         self.measured = Measured::default();
         let channel = channel(commands, self.orders.clone(), Measured::clone(&self.measured));
@@ -257,7 +257,7 @@ impl Task {
         best_effort(sent, "the agent says again that it lives");
     }
 
-    /// Compares the clocks, meanwhile everything else goes on. Without a conductor, or if another one answers, nothing is known.
+    /// Compares the clocks in the background. Drops `answer` if there is no conductor, or another one answers.
     fn measure(&self, count: usize, answer: Sender<Option<Comparison>>) {
         let Some((run, term)) = self.participant.conducted_run(RealClock.now()) else { return };
         let (client, subject) = (self.client.clone(), self.subjects.clock(run));
@@ -275,7 +275,7 @@ impl Task {
     }
 }
 
-/// Messages in as few batches as the broker's largest message asks for; each with its number of messages.
+/// Packs messages into batches that fit the broker's largest message. Returns each batch with its number of messages.
 fn packed_within(messages: &[Message], most: usize) -> Vec<(u64, Bytes)> {
     let Ok(content) = pack(&messages) else { return Vec::new() };
     let too_large = content.len() > most;
@@ -298,7 +298,7 @@ fn packed_within(messages: &[Message], most: usize) -> Vec<(u64, Bytes)> {
     }
 }
 
-/// What these exchanges show, the last of which came with the clocks of the conductor's machine as they are now.
+/// Computes the result of these exchanges. The last one carries the current clocks of the conductor's machine.
 fn compared(exchanges: &[(Exchange, MachineClocks)]) -> Option<Comparison> {
     let (_, conductor) = *exchanges.last()?;
     let own = MachineClocks::read();
@@ -307,7 +307,7 @@ fn compared(exchanges: &[(Exchange, MachineClocks)]) -> Option<Comparison> {
     Some(Comparison { offset, wall: own.second_opinion(conductor, offset) })
 }
 
-/// An exchange with the conductor of this term, and the clocks of its machine.
+/// Exchanges timestamps with the conductor. Returns them with the conductor's term and the clocks of its machine.
 async fn exchange(client: &Client, subject: &str) -> Option<(Exchange, u64, MachineClocks)> {
     let asked = RealClock.now();
     let request = client.request(subject.to_owned(), Bytes::new());

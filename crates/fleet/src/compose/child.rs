@@ -1,4 +1,4 @@
-//! A program that has a limited time.
+//! Runs a program with a time limit.
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
@@ -14,14 +14,14 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::deadline::{Deadline, Overdue};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// A program has so long to end after it was asked to, and its output to arrive after its end.
+/// How long a program may take to end after it was asked to, and its output to arrive after its end.
 const END_WITHIN: Duration = Duration::from_secs(5);
 
 /// Why a program has no output.
 #[derive(Debug)]
 pub(super) enum ChildError {
     System(io::Error),
-    /// It was ended.
+    /// The program was ended for this reason.
     Overdue(Overdue),
 }
 
@@ -31,7 +31,7 @@ impl From<io::Error> for ChildError {
     }
 }
 
-/// Runs a program, which is ended with all of its children once the deadline is over; without time to end by itself if `at_once` is
+/// Runs a program. After the deadline, ends it with all of its children; at once, without time to end by itself, if `at_once` is
 /// set.
 pub(super) fn run_within(
     mut command: Command,
@@ -62,7 +62,7 @@ pub(super) fn run_within(
     }
 }
 
-/// Gives everything that comes from there, once it has ended.
+/// Reads `from` in a thread. The channel receives everything once `from` has ended.
 fn read(from: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>>> {
     let (sender, output) = mpsc::channel();
     let read = move || {

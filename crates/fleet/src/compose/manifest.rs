@@ -8,7 +8,7 @@ use crate::broker::{Broker, Certificates};
 use crate::error::FleetError;
 use crate::placement::{agent_args, calibrate_args};
 
-/// The service of the broker, and its name for agents.
+/// The service of the broker, and its host name for agents.
 const BROKER: &str = "broker";
 /// The port of the broker in its container.
 const PORT: u16 = 4222;
@@ -28,7 +28,7 @@ pub struct ComposeAgents {
     /// What agents may load, as `plimsoll agent --allow` takes it.
     pub allow: Vec<String>,
     pub fleet: String,
-    /// Agents measure for about this time what they can make, before they join.
+    /// About how long agents calibrate before they join; they do not if `None`.
     pub calibrate: Option<Duration>,
 }
 
@@ -38,7 +38,7 @@ impl ComposeAgents {
         (1..=self.count).map(|number| format!("agent-{number}")).collect()
     }
 
-    /// The whole file; the broker is at this port of 127.0.0.1, and agents obey this key.
+    /// Builds the whole file. The broker is published at this port of 127.0.0.1, and agents obey this key.
     pub(super) fn compose_file(&self, port: u16, trusted: &str) -> Result<Value, FleetError> {
         let mut services = Map::new();
         let mut secrets = Map::new();

@@ -1,4 +1,4 @@
-//! The objects of a fleet within a cluster.
+//! The objects of a fleet in a cluster.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,17 +12,17 @@ use crate::error::FleetError;
 
 /// How long the API server may take for one answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-/// What a fleet is made of, in the order in which it is deleted.
+/// The kinds of a fleet's objects, in the order in which they are deleted.
 const KINDS: [&str; 3] = ["Job", "Secret", "ServiceAccount"];
 
 /// Where a fleet runs.
 #[derive(Debug, Clone)]
 pub struct KubernetesPlace {
-    /// Of the kubeconfig; its current one if `None`.
+    /// A context of the kubeconfig; the current one if `None`.
     pub context: Option<String>,
-    /// That of the context if `None`.
+    /// A namespace; that of the context if `None`.
     pub namespace: Option<String>,
-    /// Of the Job: a DNS label.
+    /// The name of the Job: a DNS label.
     pub name: String,
 }
 
@@ -35,15 +35,15 @@ pub(super) struct FleetJob {
     pub(super) name: String,
 }
 
-/// The kinds of objects that one call has created: nothing else may be deleted where that fails.
+/// The kinds of objects that one call has created. If the call fails, nothing else may be deleted.
 #[derive(Debug, Default)]
 pub(super) struct Created {
     sure: Vec<String>,
-    /// The server did not say whether it created this one.
+    /// A kind whose object may exist: the server did not say whether it created it.
     unsure: Option<String>,
 }
 
-/// What is read of an object to know whose it is.
+/// The part of an object that says whose it is.
 #[derive(Deserialize)]
 struct Labelled {
     metadata: Labels,
@@ -78,7 +78,7 @@ impl FleetJob {
         Self { cluster, context: place.context.clone(), namespace, name: place.name.clone() }
     }
 
-    /// Creates the objects, and notes each that exists by that.
+    /// Creates the objects, and notes in `created` each one that exists as a result.
     pub(super) fn create(&self, objects: &[Value], created: &mut Created) -> Result<(), FleetError> {
         for object in objects {
             let kind = object["kind"].as_str().unwrap_or_default();
@@ -107,7 +107,7 @@ impl FleetJob {
         format!("plimsoll fleet down --kubernetes{context} --namespace {namespace} --job {name}")
     }
 
-    /// Deletes what was created; the error names what may be left.
+    /// Deletes what was created. The error names what may be left.
     pub(super) fn undo(&self, created: &Created) -> Result<(), String> {
         let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| created.has(kind)).collect();
         for (number, kind) in kinds.iter().enumerate() {
@@ -132,7 +132,7 @@ impl FleetJob {
         Ok(found)
     }
 
-    /// Deletes the object of this kind if it has the labels of the fleet: another one may have its name.
+    /// Deletes the object of this kind if it has the labels of the fleet: an unrelated object may have its name.
     fn delete_own(&self, kind: &str) -> Result<bool, KubernetesError> {
         let path = self.object(kind);
         let labels = match self.cluster.get::<Labelled>(&path) {
@@ -159,7 +159,7 @@ impl FleetJob {
         }
     }
 
-    /// Its pods, by index; not those of another Job that has its name.
+    /// Returns its pods, by index. Leaves out those of an unrelated Job of the same name.
     pub(super) fn pods(&self) -> Result<Vec<Pod>, KubernetesError> {
         let (namespace, name) = (&self.namespace, &self.name);
         let selector =
@@ -170,13 +170,13 @@ impl FleetJob {
         Ok(pods)
     }
 
-    /// The events of pods, or of Jobs.
+    /// Returns the events of pods or of Jobs.
     pub(super) fn events(&self, kind: &str) -> Result<Vec<Event>, KubernetesError> {
         events_of(&self.cluster, &self.namespace, kind)
     }
 }
 
-/// Whether the server may have done what failed: its answer did not come, or is about itself.
+/// True if a failed request may have taken effect: its answer did not arrive, or reports an error of the server itself.
 fn is_unsure(error: &KubernetesError) -> bool {
     use KubernetesError::{Refused, Unreachable};
     matches!(error, Unreachable { may_be_sent: true, .. } | Refused { status: 500.., .. })

@@ -7,22 +7,22 @@ use serde_json::{Value, json};
 use crate::error::FleetError;
 use crate::placement::{AgentFile, CREDENTIALS, Placement};
 
-/// The user and group of the agent: not root, and of no account of the node.
+/// The user and group of the agent: not root, and no account of the node.
 const USER: u32 = 65_532;
-/// The exit code for what was typed wrongly: another try would end the same way.
+/// The exit code of a usage error: another try would end the same way.
 const USAGE_EXIT: i32 = 2;
-/// An agent ends its load within this time when its pod is deleted.
+/// How long an agent may take to end its load after its pod is deleted.
 const GRACE_SEC: u32 = 15;
-/// A Job whose agents have all ended is removed after this time.
+/// How long a Job is kept after all its agents have ended.
 const KEPT_SEC: u32 = 3600;
 /// Where an agent finds its files.
 const FOLDER: &str = "/etc/plimsoll";
-/// What a Secret holds at most.
+/// The largest size of a Secret.
 const MAX_SECRET_BYTES: usize = 1 << 20;
-/// The variable of each pod of an Indexed Job that has its index.
+/// The environment variable with the index of a pod of an Indexed Job.
 const INDEX: &str = "$(JOB_COMPLETION_INDEX)";
 
-/// The label of everything of this tool, and the one that names the fleet.
+/// The label of all objects of this tool, and the key of the label that names the fleet.
 pub(super) const OF_APP: (&str, &str) = ("app.kubernetes.io/name", "plimsoll");
 pub(super) const INSTANCE: &str = "app.kubernetes.io/instance";
 
@@ -32,7 +32,7 @@ pub struct KubernetesAgents {
     pub count: usize,
     /// The image of this tool.
     pub image: String,
-    /// Who they are, and how they join the broker, as pods reach it.
+    /// The configuration of the agents, with the broker as pods reach it.
     pub placement: Placement,
     /// Cores and memory of each agent, as Kubernetes writes quantities: `1`, `512Mi`.
     pub cpu: String,
@@ -41,9 +41,9 @@ pub struct KubernetesAgents {
 
 /// The files of all agents, in one Secret of the Job's name.
 struct Files {
-    /// A pod has all of these.
+    /// Every pod has all of these.
     shared: Vec<AgentFile>,
-    /// Of these, which are named for their agents, a pod has only its own.
+    /// Credentials, each named after its agent. A pod has only its own.
     own: Vec<AgentFile>,
 }
 
@@ -57,7 +57,7 @@ impl Files {
         Value::Object(self.shared.iter().chain(&self.own).map(encoded).collect())
     }
 
-    /// A pod sees single files: of credentials the one that its index names.
+    /// Mounts single files, so that a pod sees only the credentials of its own index.
     fn mounts(&self, name: &str) -> Vec<Value> {
         let mount = |file: &str| json!({ "name": "files", "mountPath": format!("{FOLDER}/{file}"), "readOnly": true });
         let own = (!self.own.is_empty()).then(|| {
@@ -78,23 +78,23 @@ impl Files {
     }
 }
 
-/// What the credentials of an agent are called in the Secret.
+/// Returns the name of an agent's credentials in the Secret.
 fn credentials_name(agent: &str) -> String {
     format!("{agent}.creds")
 }
 
 impl KubernetesAgents {
-    /// The name of the agent of an index, at the broker.
+    /// Returns the name, at the broker, of the agent with this index.
     pub(super) fn agent_name(job: &str, index: &dyn std::fmt::Display) -> String {
         format!("{job}-{index}")
     }
 
-    /// The names of all agents of a Job.
+    /// Returns the names of all agents of a Job.
     pub(super) fn names(&self, job: &str) -> Vec<String> {
         (0..self.count).map(|index| Self::agent_name(job, &index)).collect()
     }
 
-    /// The objects in the order in which they are created.
+    /// Returns the objects in the order in which they are created.
     ///
     /// # Errors
     /// When credentials cannot be minted, a file cannot be read, or all are too much for a Secret.
@@ -130,7 +130,7 @@ impl KubernetesAgents {
         }
     }
 
-    /// Stable indices, one try each: an agent that is lost is not replaced within a run, and its index is not given twice.
+    /// Returns the spec of the Job: stable indices, one try each. A lost agent is not replaced, and its index is not given twice.
     fn job(&self, name: &str, files: &Files) -> Result<Value, FleetError> {
         Ok(json!({
             "completionMode": "Indexed",
@@ -172,7 +172,7 @@ impl KubernetesAgents {
         Ok(pod)
     }
 
-    /// Requests are limits, so that the pod is of the class Guaranteed.
+    /// Returns the container of the agent. Its requests equal its limits, so that the pod is of the QoS class Guaranteed.
     fn container(&self, name: &str, files: &Files) -> Result<Value, FleetError> {
         let resources = json!({ "cpu": self.cpu, "memory": self.memory });
         let mut container = json!({
@@ -181,7 +181,7 @@ impl KubernetesAgents {
             "imagePullPolicy": "IfNotPresent",
             "args": self.placement.args(&Self::agent_name(name, &INDEX), FOLDER)?,
             "resources": { "requests": resources, "limits": resources },
-            // Its last words are read from the pod when it ends.
+            // The last output of the agent is read from the pod when it ends.
             "terminationMessagePolicy": "FallbackToLogsOnError",
             "securityContext": {
                 "allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true,

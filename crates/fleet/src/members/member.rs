@@ -10,12 +10,12 @@ use crate::commands::Commands;
 use crate::inbox::Inbox;
 use crate::wire::{Held, State};
 
-/// What comes of one agent.
+/// What the run receives from one agent.
 #[derive(Debug)]
 pub(crate) enum Arrival {
-    /// Packed messages, the next in order.
+    /// The next batch in order, packed.
     Messages(Bytes),
-    /// The agent is gone, and why.
+    /// The agent is lost, for this reason.
     Lost(String),
 }
 
@@ -25,17 +25,17 @@ pub(crate) struct Member<F> {
     pub(super) incarnation: u64,
     pub(super) commands: Commands,
     pub(super) inbox: Inbox,
-    /// Delivered and not in the run file: each with the number after its last message.
+    /// Deliveries whose messages are not in the run file, each with the number after its last message.
     unacknowledged: VecDeque<(u64, F)>,
-    /// The number of the first message that this conductor gets.
+    /// Number of the first message that this conductor receives.
     first: u64,
     kept: u64,
-    /// Why it takes no part any more, if it was gone when this conductor came. What the stream holds of it is still taken in.
+    /// Why the agent was gone when this conductor took over; `None` if it was not. Its data in the stream still counts.
     pub(super) gone: Option<String>,
     pub(super) heard: Instant,
     pub(super) joined: bool,
     pub(super) over: bool,
-    /// Where its messages go; `None` once it is lost.
+    /// Channel to the run; `None` once the agent is lost.
     pub(super) arrivals: Option<Sender<Arrival>>,
 }
 
@@ -57,7 +57,7 @@ impl<F> Member<F> {
         }
     }
 
-    /// An agent that a former conductor had, as it stands, or why it is gone.
+    /// Creates the member for an agent of a former conductor, with its position in the run or the reason why it is gone.
     pub(crate) fn resumed(
         (name, incarnation): (String, u64),
         stands: Result<&Held, String>,
@@ -72,19 +72,19 @@ impl<F> Member<F> {
         member
     }
 
-    /// Nothing that the agent had before is sent again.
+    /// Continues from the agent's position: nothing before it is sent again.
     pub(super) fn go_on_from(&mut self, held: &Held) {
         self.commands = Commands::after(held.commands);
         self.inbox = Inbox::starting_at(held.first);
         (self.first, self.kept) = (held.first, held.first);
     }
 
-    /// It takes part, as it says itself or as its messages show.
+    /// True if the agent has joined, by its own report or by messages that arrived.
     fn has_come(&self) -> bool {
         self.joined || self.inbox.received() > 0
     }
 
-    /// Its conductor expects signs of life of it.
+    /// True if signs of life are expected from the agent.
     pub(super) fn is_expected(&self) -> bool {
         self.has_come() && !self.over && self.gone.is_none()
     }
@@ -118,7 +118,7 @@ impl<F> Member<F> {
         }
     }
 
-    /// Gives back a delivery of messages that are in the run file; others wait until they are.
+    /// Returns the delivery if its messages are in the run file; otherwise keeps it until they are.
     pub(super) fn settle(&mut self, end: u64, frame: F) -> Option<F> {
         if end <= self.kept {
             return Some(frame);
@@ -127,12 +127,12 @@ impl<F> Member<F> {
         None
     }
 
-    /// What comes of an agent after it was lost is not counted, and must not fill the stream.
+    /// Settles a delivery of a lost agent. What arrives after the loss is not counted, and must not fill the stream.
     pub(super) fn settle_lost(&mut self, (first, end): (u64, u64), frame: F) -> Option<F> {
         if first >= self.inbox.received() { Some(frame) } else { self.settle(end, frame) }
     }
 
-    /// So many messages that this conductor got are in the run file; gives what that settles.
+    /// Notes that `messages` messages of this conductor are in the run file. Returns the deliveries that this settles.
     pub(super) fn keep(&mut self, messages: u64) -> Vec<F> {
         let kept = self.first + messages;
         self.kept = kept;

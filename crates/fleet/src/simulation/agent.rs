@@ -1,4 +1,4 @@
-//! An agent of a world: production decides what it sends and obeys, a generator without requests hands over frames.
+//! An agent of a world: production code decides what it sends and obeys; a generator without requests hands over frames.
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,17 +17,17 @@ use crate::clock::{DRIFT_PPB, EXCHANGES, EXCHANGES_AFTER, Exchange, MEASURED_WIT
 use crate::signature::Trust;
 use crate::step_clock::StepClock;
 
-/// What the generator does.
+/// The state of the generator.
 #[derive(Debug)]
 pub(super) enum Generator {
-    /// It prepares, or there is none.
+    /// It is preparing, or does not exist.
     Absent,
     Waiting,
-    /// The clock is measured before this step.
+    /// It measures the clock before this step.
     Measuring(Box<StepShare>),
-    /// The workers make the step, or wait for its begin.
+    /// The workers run the step, or wait for its start.
     Working(Box<StepShare>),
-    /// The clock is measured after the step.
+    /// It measures the clock after the step.
     Comparing,
     /// It has ended.
     Gone,
@@ -45,14 +45,14 @@ pub(super) struct Measurement {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Measured {
     pub(super) offset: Offset,
-    /// What it is compared with: the clock by which the conductor gave the instants of the step.
+    /// The clock it is compared with, by which the conductor gave the instants of the step.
     pub(super) clock: ConductorClock,
-    /// When it was begun and had ended in the world's time.
+    /// Start and end of the measurement, in the world's time.
     pub(super) from: u64,
     pub(super) until: u64,
 }
 
-/// A share that was begun, which no other has the step and the begin of.
+/// A share that was begun. No other share has the same step and start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) step: u32,
@@ -74,24 +74,24 @@ pub(super) struct SimAgent {
     pub(super) participant: Participant,
     pub(super) clock: AgentClock,
     pub(super) step_clock: StepClock,
-    /// As it was when the measurement began.
+    /// The step clock when the measurement began.
     pub(super) clock_before: StepClock,
     pub(super) commands: Option<Receiver<Command>>,
     pub(super) generator: Generator,
     pub(super) measurement: Option<Measurement>,
     pub(super) measured: Option<Measured>,
     pub(super) measuring_since: u64,
-    /// The exchange whose answer is waited for.
+    /// The exchange whose answer is awaited.
     pub(super) token: u64,
-    /// Counts loads, so that what was planned for another one is not done.
+    /// Counts loads, so that events planned for an earlier one are ignored.
     pub(super) load: u64,
     pub(super) has_begun: bool,
     pub(super) shares: Vec<Share>,
-    /// By which the conductor gave the instants of the last of them.
+    /// The clock by which the conductor gave the instants of the last share.
     pub(super) share_clock: ConductorClock,
     /// The number of a [`Command::StandBy`] that is answered after the share.
     pub(super) asked: Option<u64>,
-    /// Of the conductor that is obeyed, and of the last one to which it said that it stands by.
+    /// Terms of the conductor that is obeyed, and of the last one to which the agent said that it stands by.
     pub(super) term: u64,
     pub(super) stood_by: u64,
     interval: u32,
@@ -99,13 +99,13 @@ pub(super) struct SimAgent {
     /// When a state of the conductor was last obeyed, by the agent's clock.
     pub(super) heard: Instant,
     pub(super) pack_planned: bool,
-    /// Frames that its workers handed over, and all messages.
+    /// Frames that the workers handed over, and all messages.
     pub(super) frames: u64,
     messages: u64,
-    /// The numbers of messages that are no frames.
+    /// The numbers of messages that are not frames.
     others: VecDeque<u64>,
     others_before: u64,
-    /// Those frames, where they are remembered.
+    /// The frames that were handed over, if they are kept.
     pub(super) made: Vec<MadeFrame>,
     pub(super) remembers: bool,
     /// The most messages that waited for the run file.
@@ -162,7 +162,7 @@ impl SimAgent {
         self.participant.add(messages.len() as u64, codec.encode(&messages), now);
     }
 
-    /// Counts a message that gets the next number. All that come of a share are packed before the next one begins.
+    /// Counts a message, which gets the next number. All messages of a share are packed before the next share begins.
     fn count(&mut self, message: &Message) {
         match message {
             Message::Frame(frame) => {
@@ -176,7 +176,7 @@ impl SimAgent {
         self.messages += 1;
     }
 
-    /// How many of its first messages are frames.
+    /// Returns how many of the agent's first messages are frames.
     pub(super) fn frames_among(&mut self, messages: u64) -> u64 {
         while self.others.front().is_some_and(|number| *number < messages) {
             self.others.pop_front();
@@ -185,7 +185,7 @@ impl SimAgent {
         messages - self.others_before.min(messages)
     }
 
-    /// The next command if its generator takes one in now; an error once there will be none.
+    /// Returns the next command if the generator accepts one now; an error once there will be none.
     pub(super) fn next_command(&self) -> Option<Result<Command, TryRecvError>> {
         if !matches!(self.generator, Generator::Waiting | Generator::Working(_)) {
             return None;
@@ -203,7 +203,7 @@ impl SimAgent {
         self.measurement = Some(Measurement { exchanges: Vec::new(), left, began });
     }
 
-    /// Takes in the end of an exchange, with its timestamps if there was an answer; gives the result if it was the last.
+    /// Takes in the end of an exchange, with its timestamps if it was answered. Returns the result after the last exchange.
     pub(super) fn exchanged(&mut self, exchange: Option<Exchange>, now: u64) -> Option<io::Result<Offset>> {
         let agent_now = self.clock.now(now);
         let measurement = self.measurement.as_mut()?;
@@ -226,7 +226,7 @@ impl SimAgent {
         self.last_ns = self.clock.now(now).nanos_since(origin);
     }
 
-    /// The frames of all workers since the last ones.
+    /// Returns the frames of all workers since the previous ones.
     pub(super) fn frames_now(&mut self, share: &StepShare, with_latency: bool, now: u64) -> Vec<Message> {
         let ended_ns = self.clock.now(now).nanos_since(share.origin);
         let workers = share.workers_before..share.workers_before + share.own_workers;
@@ -241,7 +241,7 @@ impl SimAgent {
         frames
     }
 
-    /// What it is about.
+    /// Describes what the agent is doing.
     pub(super) fn standing(&self) -> String {
         let (name, unkept) = (&self.participant.identity().agent, self.participant.unkept());
         let doing = match self.generator {

@@ -1,4 +1,4 @@
-//! What happens to the agents of a world, and what must be true whenever it does.
+//! The events of the agents of a world, and the invariants that hold at each.
 
 use std::io;
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -16,7 +16,7 @@ use crate::step_clock::StepClock;
 use crate::wire::{REPEAT, ToAgent};
 
 const PACK_AFTER: u64 = 20 * MS;
-/// What the worst clock gains within two exchanges.
+/// The most that the worst clock gains within two exchanges.
 const DRIFT_WITHIN_EXCHANGES: u64 = 4 * MS;
 
 impl World {
@@ -71,7 +71,7 @@ impl World {
         let now = one.clock.now(self.now);
         let admission = one.gate.admit(message);
         let heard = one.participant.hear(admission, now);
-        // A replay that came before is not named again.
+        // A replay that arrived before is not reported again.
         let is_obeyed = one.participant.alive(now).held.is_some_and(|held| held.silent.is_zero());
         if let Some(term) = term {
             self.resumed.refused += u64::from(term < one.term);
@@ -84,7 +84,7 @@ impl World {
         match heard {
             Heard::Nothing => return,
             Heard::News | Heard::Refused(_) => {}
-            // The offset is of the clock of another one.
+            // The offset is relative to the clock of the former conductor.
             Heard::Succeeded => {
                 one.step_clock.forget();
                 one.measured = None;
@@ -97,7 +97,7 @@ impl World {
         self.send_there(agent, ConductorEvent::Sign(agent, alive));
     }
 
-    /// A generator begins, and connects to the target.
+    /// Starts a generator, which connects to the target.
     fn prepare(&mut self, agent: usize, commands: Receiver<Command>) {
         let one = &mut self.agents[agent];
         (one.commands, one.generator) = (Some(commands), Generator::Absent);
@@ -106,13 +106,13 @@ impl World {
         self.plan_agent(prepared, agent, AgentEvent::Ready);
     }
 
-    /// Its workers, and what one of them can make at most.
+    /// Returns the number of its workers, and the ceiling of one of them.
     fn ready(&self, agent: usize) -> (u32, Option<u64>) {
         (self.scale.workers, self.weather.fates[agent].ceiling_per_sec())
     }
 
-    /// What the conductor says to be in the run file is there. Of an agent that was given up once more may be said: it sent frames
-    /// of steps that were over by then.
+    /// Checks that what the conductor reports to be in the run file is there. Skips agents that a resuming conductor gave up: they
+    /// sent frames of steps that were over by then.
     fn check_kept(&mut self, agent: usize, message: &ToAgent) {
         let ToAgent::State(state) = message else { return };
         if self.conductor.session > 0 && self.lost.iter().any(|(lost, _)| *lost == agent) {
@@ -135,7 +135,7 @@ impl World {
         }
     }
 
-    /// What follows from anything that happened to an agent.
+    /// Does what follows any event of an agent.
     fn settle(&mut self, agent: usize) {
         while let Some(command) = self.agents[agent].next_command() {
             self.obey(agent, command);
@@ -176,7 +176,7 @@ impl World {
         }
     }
 
-    /// No share is begun twice, and none of a conductor that went on with the run before nothing old can come.
+    /// Checks that no share begins twice, and that agents stand by before they begin a step of a resuming conductor.
     fn note_begin(&mut self, agent: usize, share: Share) {
         let one = &mut self.agents[agent];
         assert!(!one.shares.contains(&share), "agent {agent} begins {share:?} a second time");
@@ -225,7 +225,7 @@ impl World {
         }
     }
 
-    /// Nothing is known of the clock, as another conductor answered.
+    /// Ends a measurement without a result: another conductor answered.
     fn end_measurement(&mut self, agent: usize, token: u64) {
         let one = &mut self.agents[agent];
         if one.token != token || one.measurement.take().is_none() {
@@ -241,7 +241,7 @@ impl World {
             (Generator::Measuring(share), _) if !one.step_clock.is_of_same_conductor(one.clock_before) => {
                 self.send(agent, StepClock::succeeded(&share));
             }
-            // The channel of its commands has broken.
+            // The channel of its commands is broken.
             (Generator::Measuring(_), Err(error)) => {
                 self.send(agent, StepClock::failed(&error));
                 self.finish(agent);
@@ -313,7 +313,7 @@ impl World {
         one.load += 1;
         match one.step_clock.is_measured() {
             true => self.measure(agent),
-            // Another conductor has come, with another clock.
+            // Another conductor, with another clock, has come.
             false => self.ended(agent, None),
         }
     }
@@ -337,10 +337,10 @@ impl World {
         self.ended(agent, fault);
     }
 
-    /// The truth is within the bound of the clock as it was measured, at this instant.
+    /// Checks that at this instant the truth is within the bound of the measured clock.
     fn check_bound(&mut self, agent: usize) {
         let Some(measured) = self.agents[agent].measured else { return };
-        // One that is gone for the conductor may ask for its clock, and does not obey it.
+        // The conductor has given this agent up: the agent may ask for its clock, and does not obey it.
         if self.conductor.disk.gone.contains(&agent) {
             return;
         }
@@ -355,7 +355,7 @@ impl World {
         self.checked_bounds += 1;
     }
 
-    /// A clock that moved by more than the bounds explain is reported, and no other.
+    /// Checks that a sound clock is not reported, and that one that moved by clearly more than the bounds explain is.
     fn check_reported(&mut self, agent: usize, after: Offset, is_reported: bool) {
         let one = &self.agents[agent];
         let before = one.measured.unwrap();
@@ -374,7 +374,7 @@ impl World {
         self.reported_clocks += u64::from(is_reported);
     }
 
-    /// A load goes on without a conductor no longer than the orphan time.
+    /// Checks that a load without a conductor goes on no longer than the orphan time.
     fn check_orphan(&self, agent: usize) {
         let one = &self.agents[agent];
         let silent = one.clock.now(self.now).since(one.heard);

@@ -1,4 +1,4 @@
-//! What must be true of a world once it is over.
+//! The invariants of a world once it is over.
 
 use plimsoll_analyze::fleet_starts;
 use plimsoll_conductor::peers::OnLoss;
@@ -9,7 +9,7 @@ use super::weather::Fate;
 use super::world::World;
 use super::{Played, Resumed};
 
-/// Requests that are dealt out: no multiple of anything.
+/// Number of requests that are divided into shares: no multiple of anything.
 const WHOLE: u64 = 10_007;
 
 impl Played {
@@ -47,10 +47,10 @@ impl Resumed {
 }
 
 impl World {
-    /// Checks the run file and the reports; gives what the world came to.
+    /// Checks the run file and the reports. Returns the counts of the world.
     pub(super) fn check(mut self) -> Played {
         if !self.conductor.died {
-            // The file is sealed.
+            // Seals the file.
             plimsoll_conductor::FrameFile::commit(&mut self.conductor.disk);
             self.check_complete();
             self.check_plan();
@@ -97,7 +97,7 @@ impl World {
         self.conductor.reports.iter().filter(is_own)
     }
 
-    /// The run file has every frame of every agent that is not reported to be lost.
+    /// The run file has every frame of every agent that is not reported as lost.
     fn check_complete(&self) {
         for (agent, one) in self.agents.iter().enumerate() {
             let committed = self.conductor.disk.committed[agent];
@@ -113,7 +113,7 @@ impl World {
         }
     }
 
-    /// The run has each step of its plan, whole, or says why not.
+    /// The run has each step of its plan, complete, or says why not.
     fn check_plan(&self) {
         let steps = &self.run().steps;
         let is_made = |connections: &u32| {
@@ -124,7 +124,7 @@ impl World {
         let are_all_named = || (0..self.agents.len()).all(|agent| self.reports_of(agent).next().is_some());
         let is_explained = match &self.conductor.ends_as {
             _ if missing.is_empty() => true,
-            // The only load of a plan is not made again.
+            // The only load of a plan is not repeated.
             None => self.scale.steps.len() == 1 && reports.iter().any(|text| text.contains("not recorded")),
             Some(why) if why.contains("generator was lost") => {
                 self.on_loss == OnLoss::Stop || are_all_named()
@@ -136,7 +136,7 @@ impl World {
         assert!(is_explained, "the steps of {missing:?} connections are not made ({why:?}): {reports:?}");
     }
 
-    /// Steps follow each other by the clocks of all conductors.
+    /// Steps do not overlap, even by the clocks of several conductors.
     fn check_times(&self) {
         let is_sound = |fate: &Fate| fate.clock_is_sound(0, self.now);
         if !self.weather.fates.iter().all(is_sound) {
@@ -147,12 +147,12 @@ impl World {
         }
     }
 
-    /// No agent is given up that lives and is reachable.
+    /// No agent that lives and is reachable is given up.
     fn check_lost(&self) {
         for (agent, at) in &self.lost {
             let fate = &self.weather.fates[*agent];
             let says = |what: &str| self.reports_of(*agent).any(|text| text.contains(what));
-            // Agents gave up while the process stood still, or it heard none as it listened. It may end before it reports that.
+            // Agents gave up while the process was stopped, or it heard none while it listened. It may end before it reports that.
             let of_pause = ["has left the run", "nothing is heard", "is a replay"];
             let is_over =
                 self.conductor.session > 0 || self.conductor.died || self.conductor.ends_as.is_some();
@@ -167,7 +167,7 @@ impl World {
         }
     }
 
-    /// Where nothing goes wrong an agent keeps no more than the frames of some seconds.
+    /// Without faults an agent keeps no more than the frames of some seconds.
     fn check_memory(&self) {
         let intervals = 4_000 / self.scale.interval.as_millis() as u64 + 2;
         let most = u64::from(self.scale.workers) * intervals + 3;
@@ -175,19 +175,19 @@ impl World {
         assert!(!self.weather.calm || unkept <= most, "{unkept} messages wait for the run file, not {most}");
     }
 
-    /// The generators of each step began no further apart than is reported.
+    /// The generators of each step began no further apart than reported.
     fn check_starts(&self) -> u64 {
         let run = self.run();
         let mut checked = 0;
         for start in fleet_starts(run) {
             let Some(apart_max) = start.apart_max_ns else { continue };
             let recorded = &run.steps[start.step as usize];
-            // Of one that is gone the first frame may be missing: the report knows no more than the file.
+            // The first frame of a gone agent may be missing: the report knows no more than the file.
             let has_frames = |first: u32| {
                 run.frames_of(start.step).any(|frame| frame.head.worker == first && frame.head.interval == 0)
             };
             let shares = recorded.generators.iter().filter(|share| has_frames(share.first_worker));
-            // What is reported covers all; the truth must hold for those whose clocks are as is assumed.
+            // The report covers all generators; the truth must hold for those whose clocks satisfy the assumptions.
             let begun: Vec<_> = shares
                 .filter_map(|share| self.begun.get(&(start.step, super::number_of(&share.name))))
                 .filter(|one| one.is_sound)
@@ -200,7 +200,7 @@ impl World {
         checked
     }
 
-    /// The parts of a step add up to it, and are those that follow from the run file.
+    /// The parts of a step add up to it, and follow from the run file.
     fn check_shares(&self) {
         for start in fleet_starts(self.run()) {
             let share = &self.conductor.disk.shares[start.step as usize];
@@ -209,7 +209,7 @@ impl World {
             let is_near = |(part, known): (f64, &f64)| (part - known).abs() < 1e-6;
             assert!(parts.zip(&start.shares).all(is_near), "{generators:?}, not {:?}", start.shares);
             let workers: u32 = generators.iter().map(|generator| generator.workers).sum();
-            // No agent makes the part of one that was lost in an earlier step.
+            // No agent takes over the part of one that was lost in an earlier step.
             if workers < share.shares.workers() && self.on_loss == OnLoss::Continue {
                 continue;
             }
@@ -223,8 +223,8 @@ impl World {
         &self.conductor.disk.run
     }
 
-    /// What many agents made is what one process would have made: the same frames, and the same bytes of their merge. Each frame is
-    /// as its keys say, which was compared as it was written.
+    /// Many agents made what one process would have made: the same frames, and the same bytes when merged. That each frame matches
+    /// its keys was checked when it was written.
     fn check_merge(&self) {
         let disk = &self.conductor.disk;
         for (agent, one) in self.agents.iter().enumerate() {
@@ -243,13 +243,13 @@ impl World {
         }
     }
 
-    /// Histograms take long to merge: some worlds do.
+    /// Merging histograms is slow, so only some worlds do it.
     fn is_merged(&self) -> bool {
         self.events.is_multiple_of(64)
     }
 }
 
-/// The counts as text and the histogram as bytes of all frames together.
+/// Merges all frames. Returns the counts as text and the histogram as bytes.
 fn merge<'a>(frames: impl Iterator<Item = &'a Frame>) -> (String, Vec<u8>) {
     let (mut counts, mut latency) = (Counts::default(), latency_histogram());
     for frame in frames {

@@ -1,16 +1,16 @@
-//! The clock of an agent's machine.
+//! The clocks of the machines of agents and conductors.
 
 use plimsoll_units::Instant;
 
 use super::weather::Fate;
 
-/// Where the conductor's clock stands when the world begins.
+/// What the conductor's clock shows when the world begins, in nanoseconds.
 const CONDUCTOR_NS: u64 = 7_200_000_000_000;
 
-/// The clock of a conductor's machine, which shows how time goes.
+/// The clock of a conductor's machine, which runs at the true rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ConductorClock {
-    /// By how much it is ahead of that of the first conductor, in nanoseconds.
+    /// By how much it is ahead of the first conductor's clock, in nanoseconds.
     ahead: i64,
 }
 
@@ -49,13 +49,13 @@ impl AgentClock {
         i128::from(ConductorClock::default().now(now).as_nanos()) - i128::from(self.now(now).as_nanos())
     }
 
-    /// In how many nanoseconds it shows this instant, unless it is set meanwhile.
+    /// Returns in how many nanoseconds the clock shows this instant, unless it is set meanwhile.
     pub(super) fn until(&self, instant: Instant, now: u64) -> u64 {
         let shown = i128::from(instant.nanos_since(self.now(now)));
         (shown - shown * i128::from(self.fate.gains_ppb) / 1_000_000_000).max(0) as u64
     }
 
-    /// The end of a stop in which the machine is now.
+    /// Returns the end of the stop in which the machine is now.
     pub(super) fn stopped_until(&self, now: u64) -> Option<u64> {
         let (at, long) = self.fate.stops?;
         (at..at + long).contains(&now).then_some(at + long)

@@ -1,4 +1,4 @@
-//! The conductor of a world: production decides what it sends, keeps and reports; its disk is a list.
+//! The conductor of a world: production code decides what it sends, keeps and reports; its disk is a list.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, channel};
@@ -19,37 +19,37 @@ use crate::members::{Arrival, Member, Members, Order};
 use crate::orphans::{FleetSession, Orphans};
 use crate::wire::Invitation;
 
-/// A delivery of the stream.
+/// The number of a delivery of the stream.
 pub(super) type Sequence = u64;
 
-/// Where the conductor is in its run.
+/// The phase of the conductor in its run.
 #[derive(Debug)]
 pub(super) enum Phase {
-    /// It waits for agents that are ready.
+    /// It waits until agents are ready.
     Meeting,
-    /// Nothing is on before this instant.
+    /// It does nothing before this instant.
     Pausing {
         until: u64,
     },
-    /// A step is on; it is ended early or abandoned at these instants.
+    /// A step is under way. It is ended early, or abandoned, at these instants.
     Step {
         ends_early: Option<u64>,
         abandons: u64,
     },
-    /// It goes on with the run of one that died, and hears how the agents stand.
+    /// It resumes the run of a conductor that died, and listens for the positions of the agents.
     Listening {
         session: Box<FleetSession>,
         orphans: Orphans,
         until: u64,
     },
-    /// The agents are to obey it.
+    /// It waits until the agents obey it.
     Taking {
         left: HashMap<String, String>,
         until: u64,
     },
-    /// The step that was under way is made to its end.
+    /// It completes the step that was under way.
     Completing(Box<OpenStep>),
-    /// Agents say that nothing old can come.
+    /// It waits until agents confirm that nothing old can arrive.
     StandingBy {
         until: u64,
     },
@@ -61,7 +61,7 @@ pub(super) enum Phase {
     Ended,
 }
 
-/// The step that was under way as the former conductor died.
+/// The step that was under way when the former conductor died.
 #[derive(Debug)]
 pub(super) struct OpenStep {
     pub(super) step: Step,
@@ -79,34 +79,34 @@ pub(super) struct SimConductor {
     pub(super) members: Members<Sequence>,
     pub(super) orders: UnboundedReceiver<Order>,
     pub(super) arrivals: Vec<Receiver<Arrival>>,
-    /// Agents of which something came that was not taken in.
+    /// Agents with messages that were not taken in yet.
     pub(super) changed: Vec<usize>,
     pub(super) peers: Option<Peers>,
     pub(super) commits: Commits,
     pub(super) disk: Disk,
     pub(super) ready: usize,
     pub(super) phase: Phase,
-    /// What it and those before it report of their agents.
+    /// What it and its predecessors report about their agents.
     pub(super) reports: Vec<String>,
     /// Why the run ends before its plan, if it does.
     pub(super) ends_as: Option<String>,
     pub(super) ticked: u64,
     pub(super) turn_planned: bool,
-    /// When something last came of each agent.
+    /// When something last arrived from each agent.
     pub(super) heard: Vec<u64>,
-    /// Agents that it has found to be lost.
+    /// Agents that it found to be lost.
     pub(super) lost: Vec<bool>,
     pub(super) died: bool,
     /// It dies as it begins the next step.
     pub(super) dies_at_begin: bool,
     /// An agent was lost whose loss ends the run.
     pub(super) is_stopped: bool,
-    /// The last instant that it has sent with a state.
+    /// The instant of the last state that it sent.
     pub(super) sent: u64,
 }
 
 impl SimConductor {
-    /// One that begins a run.
+    /// Creates a conductor that begins a run.
     pub(super) fn new(scale: &Scale, on_loss: OnLoss) -> Self {
         let clock = ConductorClock::default();
         let (mut members, mut arrivals) = (Vec::new(), Vec::new());
@@ -122,7 +122,7 @@ impl SimConductor {
         one
     }
 
-    /// One that goes on with the run that the former left on the disk. Its reports are read from there.
+    /// Creates a conductor that resumes the run that the former one left on the disk, with the reports stored there.
     pub(super) fn succeeding(former: &mut Self, clock: ConductorClock, until: u64) -> Self {
         let empty = Disk::new(0, false, false);
         let disk = std::mem::replace(&mut former.disk, empty);
@@ -158,7 +158,7 @@ impl SimConductor {
         }
     }
 
-    /// Its agents are peers of the run from now on.
+    /// Makes its agents peers of the run.
     pub(super) fn meet(&mut self, on_loss: OnLoss, ends_run: bool) {
         let (orders, received) = unbounded_channel();
         let mut peers = Peers::new(false, self.origin);
@@ -174,19 +174,19 @@ impl SimConductor {
         self.died || matches!(self.phase, Phase::Ended)
     }
 
-    /// Its run file is not sealed, and another one can go on with it.
+    /// True if its run file is not sealed, so that another conductor can resume the run.
     pub(super) fn can_be_resumed(&self) -> bool {
         let is_made = self.peers.is_some() || !matches!(self.phase, Phase::Pausing { .. });
         self.died && is_made && !matches!(self.phase, Phase::Meeting | Phase::Ending { .. })
     }
 
-    /// It reads the stream.
+    /// True if it reads the stream.
     pub(super) fn is_reading(&self) -> bool {
         !self.died && !matches!(self.phase, Phase::Listening { .. } | Phase::Taking { .. })
     }
 }
 
-/// It hears how so many agents stand.
+/// The phase in which a conductor listens for the positions of `agents` agents.
 pub(super) fn listening(agents: usize, until: u64) -> Phase {
     let agents = (0..agents).map(|agent| json!({ "name": super::name(agent), "incarnation": agent }));
     let text = json!({

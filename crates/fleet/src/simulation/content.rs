@@ -1,4 +1,4 @@
-//! The frames of a world. Each follows from its keys, so that none has to be remembered to be checked.
+//! The frames of a world. Each is computed from its keys, so that it can be checked without being stored.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use plimsoll_record::{Counts, EncodedHistogram, Frame, FrameHead, Phase, WorkerT
 
 use crate::wire::{pack, unpack};
 
-/// A few histograms that frames have by turns.
+/// A few histograms for frames.
 static LATENCIES: LazyLock<[EncodedHistogram; 5]> = LazyLock::new(|| {
     std::array::from_fn(|index| {
         let mut histogram = latency_histogram();
@@ -17,7 +17,7 @@ static LATENCIES: LazyLock<[EncodedHistogram; 5]> = LazyLock::new(|| {
     })
 });
 
-/// What a frame is known by.
+/// The fields that identify a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Keys {
     pub(super) step: u32,
@@ -33,7 +33,7 @@ impl Keys {
         Self { step, worker, interval, began_ns, ended_ns }
     }
 
-    /// The frame that has them.
+    /// Returns the frame with these keys.
     pub(super) fn frame(self, with_latency: bool) -> Frame {
         let Self { step, worker, interval, began_ns, ended_ns } = self;
         let mixed = (u64::from(worker) << 32 | u64::from(interval)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
@@ -70,14 +70,14 @@ impl Keys {
     }
 }
 
-/// How messages travel.
+/// How messages are encoded.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Codec {
     pub(super) packs: bool,
     pub(super) with_latency: bool,
 }
 
-/// A frame of keys alone: 28 bytes.
+/// Size of a frame that is encoded as its keys.
 const KEYS_BYTES: usize = 28;
 
 impl Codec {

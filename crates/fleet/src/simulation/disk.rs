@@ -1,4 +1,4 @@
-//! The run file of a world. Only what is committed outlives a conductor.
+//! The run file of a world. Only committed data outlives a conductor.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,22 +16,22 @@ use super::content::Keys;
 pub(super) struct Disk {
     keeps_frames: bool,
     with_latency: bool,
-    /// Frames of each agent.
+    /// Number of frames of each agent.
     written: Vec<u64>,
     pub(super) committed: Vec<u64>,
-    /// What a reader gets, with the frames in the order in which they were written.
+    /// What a reader would get, with the frames in the order in which they were written.
     pub(super) run: Run,
     pub(super) frames_committed: usize,
     steps_committed: Vec<Step>,
     /// The step that is under way.
     pub(super) open: Option<UnderWay>,
-    /// What the conductors gave out for each recorded step.
+    /// The share that the conductors gave out for each recorded step.
     pub(super) shares: Vec<StepShare>,
-    /// Agents of which a conductor that went on with the run has only what the stream held: some of it may be missing.
+    /// Agents of which a resuming conductor has only what the stream held: some of their frames may be missing.
     pub(super) gone: BTreeSet<usize>,
     /// The next interval of each worker of each step.
     next: BTreeMap<(u32, u32), u32>,
-    /// Whose workers are whose in the steps: the step, the first worker, the agent.
+    /// The agents of the workers, by step and first worker.
     owners: BTreeMap<(u32, u32), usize>,
     pub(super) commits: u64,
 }
@@ -55,7 +55,7 @@ impl Disk {
         }
     }
 
-    /// A step has begun; it is in the file at once.
+    /// Begins a step, and commits it at once.
     pub(super) fn begin_step(&mut self, share: &StepShare, generators: Vec<GeneratorShare>) {
         let index = share.step.index;
         for generator in &generators {
@@ -80,19 +80,19 @@ impl Disk {
         self.commit();
     }
 
-    /// What is new of the generators of the last step.
+    /// Updates the generators of the last step.
     pub(super) fn note_generators(&mut self, generators: Vec<GeneratorShare>) {
         self.run.steps.last_mut().unwrap().generators = generators;
     }
 
-    /// The last step has ended; it is in the file at once.
+    /// Ends the last step, and commits it at once.
     pub(super) fn end_step(&mut self, step: Step) {
         self.run.record_step(step);
         self.open = None;
         self.commit();
     }
 
-    /// Its process dies.
+    /// Discards uncommitted data: the process died.
     pub(super) fn lose_uncommitted(&mut self) {
         self.written.clone_from(&self.committed);
         self.run.frames.truncate(self.frames_committed);
@@ -103,20 +103,20 @@ impl Disk {
         }
     }
 
-    /// The share is of a step that is recorded.
+    /// True if the share belongs to a recorded step.
     pub(super) fn has(&self, share: Share) -> bool {
         let recorded = self.shares.get(share.step as usize);
         recorded.is_some_and(|recorded| recorded.begins == share.begins)
     }
 
-    /// The agent that makes this worker of a step.
+    /// Returns the agent that runs this worker of a step.
     pub(super) fn owner(&self, step: u32, worker: u32) -> usize {
         *self.owners.range(..=(step, worker)).next_back().unwrap().1
     }
 }
 
 impl FrameFile for Disk {
-    /// Each frame is the next of its worker, and as it was made.
+    /// Checks that each frame is the next of its worker, and unchanged.
     fn write(&mut self, frame: &Frame) {
         let keys = Keys::of(&frame.head);
         let owner = self.owner(keys.step, keys.worker);

@@ -1,4 +1,4 @@
-//! A conductor that dies, and another one that goes on with its run.
+//! A conductor that dies, and another one that resumes its run.
 
 use std::collections::HashMap;
 use std::sync::mpsc::channel;
@@ -17,7 +17,7 @@ use crate::hub::TAKEN_WITHIN;
 use crate::members::{Member, Members};
 use crate::orphans::{FleetSession, LISTEN, Orphans};
 
-/// The user tries no more often than this to have a run gone on with.
+/// How often the user tries to resume a run at most.
 const TRIES_MAX: u32 = 20;
 /// The wait before the next try.
 const TRY_AGAIN_AFTER: u64 = SEC;
@@ -32,7 +32,7 @@ impl World {
         }
     }
 
-    /// The conductor's process ends at once.
+    /// Ends the conductor's process at once.
     pub(super) fn end_process(&mut self) {
         self.conductor.died = true;
         let Some(death) = self.death().filter(|_| self.conductor.can_be_resumed()) else { return };
@@ -46,7 +46,7 @@ impl World {
         }
     }
 
-    /// What the conductor asked for last arrives late, perhaps after the first words of the next one.
+    /// Delivers the last commands of the conductor late, perhaps after the first ones of its successor.
     fn send_last_words(&mut self, after: u64) {
         let one = &mut self.conductor;
         one.peers.iter_mut().for_each(|peers| peers.command_all(&Command::EndLoad));
@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// Another process goes on with the run.
+    /// Starts another process that resumes the run.
     pub(super) fn resume(&mut self) {
         let ahead = self.death().map_or(0, |death| death.ahead);
         let until = self.now + LISTEN.as_nanos() as u64;
@@ -72,7 +72,7 @@ impl World {
         self.plan_death();
     }
 
-    /// Agents show that their conductor is gone, or are not waited for any more.
+    /// Ends the listening once agents have shown that their conductor is gone, or the time is up.
     pub(super) fn listen(&mut self) {
         let Phase::Listening { session, orphans, until } = &mut self.conductor.phase else { return };
         if self.now < *until && !orphans.are_silent(session) {
@@ -94,7 +94,7 @@ impl World {
         self.conductor.phase = listening(self.agents.len(), until);
     }
 
-    /// The run stays as it is.
+    /// Leaves the run as it is.
     fn give_up(&mut self, why: &str) {
         self.conductor.died = true;
         self.conductor.ends_as = Some(why.to_owned());
@@ -128,7 +128,7 @@ impl World {
         self.ask_to_obey();
     }
 
-    /// All obey this conductor, or another try is made.
+    /// Goes on once all agents obey this conductor; otherwise another try is made.
     pub(super) fn have_taken(&mut self) {
         let Phase::Taking { left, until } = &self.conductor.phase else { return };
         if left.is_empty() {
@@ -150,7 +150,7 @@ impl World {
         }
     }
 
-    /// The agents obey it: takes in what they have, and asks them for further steps.
+    /// Takes in the data of agents that obey, and asks them for further steps.
     fn take_up(&mut self) {
         self.stream.read_anew();
         let (now, unix_ms) = (self.conductor_now(), self.now / MS);
@@ -180,7 +180,7 @@ impl World {
         self.repeat();
     }
 
-    /// The agents have ended the step that was under way.
+    /// Goes on once the agents have ended the step that was under way.
     pub(super) fn complete_step(&mut self) {
         let over = Phase::Pausing { until: u64::MAX };
         let phase = std::mem::replace(&mut self.conductor.phase, over);
@@ -194,7 +194,7 @@ impl World {
         self.follow_plan();
     }
 
-    /// Whether further steps are made.
+    /// Decides whether further steps are run.
     fn follow_plan(&mut self) {
         let made = Made::new(&self.conductor.disk.run, &self.run_plan);
         if not_run_text(made, &NotMade::ConductorDied).is_none() {
@@ -206,13 +206,13 @@ impl World {
         }
     }
 
-    /// Completes the run file, with why the rest of the plan is not run.
+    /// Completes the run file, with the reason why the rest of the plan is not run.
     fn complete_file(&mut self, why: &NotMade) {
         let made = Made::new(&self.conductor.disk.run, &self.run_plan);
         self.end_run(not_run_text(made, why).unwrap());
     }
 
-    /// It is known of all agents whether they make further steps.
+    /// Goes on once it is known of every agent whether it takes part in further steps.
     pub(super) fn have_stood_by(&mut self) {
         let Some(peers) = &mut self.conductor.peers else { return };
         let names: HashMap<String, usize> =
@@ -234,12 +234,12 @@ impl World {
         } else if self.conductor.is_stopped {
             self.complete_file(&NotMade::AgentLost);
         } else {
-            // It connects to the target.
+            // The conductor connects to the target.
             self.conductor.phase = Phase::Pausing { until: self.now + self.random.within(MS..SEC) };
         }
     }
 
-    /// Each agent that said that it stands by, and is not lost since, makes further steps.
+    /// Checks that each agent that stands by, and is not lost since, takes part in further steps.
     fn check_standing_by(&mut self) {
         let term = self.clocks.last_key_value().map(|(term, _)| *term);
         let mut standing_by: Vec<usize> = (0..self.agents.len()).collect();
@@ -253,7 +253,7 @@ impl World {
         assert!(workers >= least, "{standing_by:?} stand by, and {workers} workers take part: {reports:?}");
     }
 
-    /// A step that was begun by a conductor that went on with the run has all of the load, and none of an agent that is gone.
+    /// Checks that no agent that is gone has a share of a step of a resuming conductor, and counts the step.
     pub(super) fn note_later_step(&mut self, share: &StepShare) {
         if self.conductor.session == 0 {
             return;

@@ -1,4 +1,4 @@
-//! What happens to the conductor of a world, and what must be true whenever it does.
+//! The events of the conductor of a world, and the invariants that hold at each.
 
 use std::io;
 
@@ -16,11 +16,11 @@ use crate::hub::GRACE;
 use crate::members::{Arrival, Carried, Delivered};
 use crate::wire::{Alive, REPEAT, ToAgent};
 
-/// The agents have so long to become ready, as `PeerGroup::meet` gives them.
+/// How long agents may take to become ready, as in `PeerGroup::meet`.
 pub(super) const READY_WITHIN: u64 = 30 * SEC;
-/// A load is abandoned so long after its end.
+/// A load is abandoned this long after its end.
 pub(super) const DRAINED_WITHIN: u64 = 10 * SEC;
-/// An agent that is gone is named within this time.
+/// The loss of an agent is reported within this time.
 const NAMED_WITHIN: u64 = 3 * SEC;
 
 impl World {
@@ -45,7 +45,7 @@ impl World {
         matches!(self.conductor.phase, Phase::Ending { .. })
     }
 
-    /// Plans that what came is taken in.
+    /// Plans a turn, which takes in what has arrived.
     pub(super) fn wake(&mut self) {
         if !self.conductor.turn_planned {
             self.conductor.turn_planned = true;
@@ -66,7 +66,7 @@ impl World {
         self.plan_conductor(REPEAT.as_nanos() as u64, ConductorEvent::Tick);
     }
 
-    /// Looks for agents that are silent, and repeats to the others what they are to know.
+    /// Checks for silent agents, and repeats the messages to the others.
     pub(super) fn repeat(&mut self) {
         let now = self.conductor_now();
         let since_last = std::time::Duration::from_nanos(self.now - self.conductor.ticked);
@@ -104,7 +104,7 @@ impl World {
         }
     }
 
-    /// An instant that no earlier state was sent with.
+    /// Returns an instant later than that of every state sent before.
     fn sending(&mut self) -> Instant {
         self.conductor.sent = self.now.max(self.conductor.sent + 1);
         self.conductor.clock.now(self.conductor.sent)
@@ -121,7 +121,7 @@ impl World {
         }
     }
 
-    /// What an agent is to know, as it would be sent now.
+    /// Returns the state of an agent as it would be sent now.
     pub(super) fn unsent_state(&mut self, agent: usize) -> Option<ToAgent> {
         let now = self.sending();
         self.conductor.members.state(agent, now)
@@ -185,7 +185,7 @@ impl World {
         self.wake();
     }
 
-    /// Takes in what came, and sees what is due.
+    /// Takes in what has arrived, and does what is due.
     fn turn(&mut self) {
         self.conductor.turn_planned = false;
         for agent in std::mem::take(&mut self.conductor.changed) {
@@ -233,7 +233,7 @@ impl World {
             Some(PeerEvent::Frame(frame)) => {
                 let is_kept = match &mut one.phase {
                     Phase::Completing(open) => open.known.is_new(&frame.head),
-                    // Frames are of steps that are over.
+                    // These frames are of steps that are over.
                     Phase::StandingBy { .. } => false,
                     _ => true,
                 };
@@ -296,7 +296,7 @@ impl World {
         }
     }
 
-    /// The connections of the next step; `None` if the plan has no more.
+    /// Returns the connections of the next step; `None` if the plan has no more.
     fn next_connections(&self) -> Option<u32> {
         let made = Made::new(&self.conductor.disk.run, &self.run_plan);
         match self.scale.steps.len() {
@@ -355,7 +355,7 @@ impl World {
         }
     }
 
-    /// Carries out what the run asks of its agents.
+    /// Carries out the orders of the run.
     pub(super) fn carry_out(&mut self) {
         while let Ok(order) = self.conductor.orders.try_recv() {
             match self.conductor.members.carry_out(order) {
@@ -368,7 +368,7 @@ impl World {
         }
         let is_over = self.conductor.peers.is_none() && self.conductor.is_reading();
         if self.conductor.session > 0 && is_over {
-            // The channels of its agents do not end the run: what it was started by does.
+            // Closing the channels of the agents does not end the run; the process that started it does.
             self.conductor.members.end();
         }
         if self.conductor.members.are_over() && !self.is_ending() {

@@ -1,4 +1,4 @@
-//! The broker's stream: what is published is stored, delivered until it is acknowledged, and at times lost.
+//! The broker's stream: stores what is published, delivers it until it is acknowledged, and sometimes loses it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -7,7 +7,7 @@ use plimsoll_testkit::Random;
 use super::weather::StreamWeather;
 use crate::outbox::Parcel;
 
-/// Names a copy, as the header does by which the broker knows it again: the agent, the first message, the try.
+/// Identifies a copy, as its message-id header does for the broker: the agent, the first message, the resend.
 type CopyId = (usize, u64, u32);
 
 /// A message that the stream holds.
@@ -17,7 +17,7 @@ pub(super) struct Stored {
     pub(super) parcel: Parcel,
 }
 
-/// What the publisher gets.
+/// The broker's answer to the publisher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Answer {
     Stored,
@@ -29,17 +29,17 @@ pub(super) enum Answer {
 pub(super) struct Stream {
     messages: BTreeMap<u64, Stored>,
     next: u64,
-    /// Everything before it was delivered once.
+    /// Every message before this one was delivered at least once.
     cursor: u64,
-    /// When more is delivered.
+    /// When new messages are next delivered.
     next_delivery: u64,
-    /// When what was delivered is delivered again.
+    /// When each delivered message is redelivered.
     waiting: VecDeque<(u64, u64)>,
-    /// Delivered and not acknowledged.
+    /// Number of messages that are delivered and not acknowledged.
     pending: usize,
     copies: HashMap<CopyId, u64>,
     copies_by_age: VecDeque<(u64, CopyId)>,
-    /// Copies that were dropped, refused, lost after they were acknowledged, and delivered again.
+    /// Copies that were dropped, refused, lost after their acknowledgement, and redelivered.
     pub(super) dropped: u64,
     pub(super) refused: u64,
     pub(super) lost: u64,
@@ -81,7 +81,7 @@ impl Stream {
         if unanswered { Answer::None } else { Answer::Stored }
     }
 
-    /// A new leader has lost the last messages, although they were acknowledged.
+    /// A new leader is elected that has lost the last messages, although they were acknowledged.
     pub(super) fn elect(&mut self, weather: &StreamWeather) {
         for _ in 0..weather.forgets {
             let Some((sequence, _)) = self.messages.pop_last() else { return };
@@ -90,7 +90,7 @@ impl Stream {
         }
     }
 
-    /// The messages that are delivered now.
+    /// Returns the messages that are delivered now.
     pub(super) fn deliver(&mut self, weather: &StreamWeather, now: u64) -> Vec<(u64, Stored)> {
         let mut delivered = Vec::new();
         if !weather.has_leader(now) {
@@ -122,14 +122,14 @@ impl Stream {
         delivered
     }
 
-    /// The conductor needs it no more.
+    /// Removes a message that the conductor has acknowledged.
     pub(super) fn acknowledge(&mut self, sequence: u64) {
         if self.messages.remove(&sequence).is_some() {
             self.pending -= usize::from(sequence < self.cursor);
         }
     }
 
-    /// Another conductor reads all that it holds.
+    /// Starts again from the first message, for another conductor.
     pub(super) fn read_anew(&mut self) {
         (self.cursor, self.pending) = (0, 0);
         self.waiting.clear();
@@ -139,7 +139,7 @@ impl Stream {
         self.messages.len()
     }
 
-    /// What it holds.
+    /// Describes what the stream holds.
     pub(super) fn standing(&self) -> String {
         let parcels =
             self.messages.values().map(|stored| (stored.agent, stored.parcel.first, stored.parcel.resent));

@@ -1,4 +1,4 @@
-//! What goes wrong in a world: all of it follows from the seed.
+//! The faults of a world, all of which follow from the seed.
 
 use std::time::Duration;
 
@@ -9,17 +9,17 @@ use plimsoll_testkit::Random;
 pub(super) const SEC: u64 = 1_000_000_000;
 pub(super) const MS: u64 = 1_000_000;
 
-/// How large a world is.
+/// The size of a world.
 #[derive(Debug, Clone)]
 pub(super) struct Scale {
     pub(super) agents: usize,
     pub(super) workers: u32,
-    /// How long each step is.
+    /// The duration of each step.
     pub(super) steps: Vec<Duration>,
     pub(super) interval: Duration,
-    /// Frames are kept and compared as bytes, and not only counted and checked one by one.
+    /// Frames are kept and compared as bytes, not only counted and checked one by one.
     pub(super) keeps_frames: bool,
-    /// Messages travel as they do in production, and not only as the keys that they are made of.
+    /// Messages are encoded as in production, not only as the keys of their frames.
     pub(super) packs: bool,
 }
 
@@ -37,13 +37,13 @@ impl Scale {
         }
     }
 
-    /// As large as a fleet is said to be.
+    /// As large as the largest fleet that is claimed to work.
     pub(super) fn full(agents: usize, workers: u32, load: Duration) -> Self {
         let interval = Duration::from_secs(1);
         Self { agents, workers, steps: vec![load], interval, keeps_frames: false, packs: false }
     }
 
-    /// A ladder whose steps all workers take part in, or one load.
+    /// Returns a ladder whose steps use all workers, or a single load.
     pub(super) fn plan(&self) -> Plan {
         let steps = self.connections().map(u64::from);
         let load = match self.steps.len() {
@@ -64,17 +64,17 @@ impl Scale {
         (1..=self.steps.len() as u32).map(|step| step * 100_000)
     }
 
-    /// Batches of all agents within this time.
+    /// Returns the number of batches of all agents within this time.
     fn batches(&self, within: u64) -> usize {
         self.agents * (within / self.interval.as_nanos() as u64) as usize
     }
 
-    /// True if it is not to be cut short.
+    /// True if the world must not be cut short.
     fn is_full(&self) -> bool {
         !self.keeps_frames
     }
 
-    /// When something goes wrong. A fleet that is to be played whole comes together first.
+    /// Returns when a fault begins. A full-size fleet gathers its agents first.
     fn any_time(&self, random: &mut Random) -> u64 {
         let first = if self.is_full() { 10 * SEC } else { 0 };
         random.within(first..first + self.load_ns())
@@ -90,26 +90,26 @@ impl Scale {
 pub(super) struct Outage {
     pub(super) from: u64,
     pub(super) until: u64,
-    /// Whether it cuts off what goes to the conductor, and what comes from it.
+    /// Whether it cuts off messages to the conductor, and messages from it.
     pub(super) there: bool,
     pub(super) back: bool,
-    /// What was sent meanwhile arrives afterwards instead of never.
+    /// Messages sent meanwhile arrive afterwards instead of never.
     pub(super) holds: bool,
 }
 
-/// How long messages take between an agent and the conductor.
+/// The delays of messages between an agent and the conductor.
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     /// Nanoseconds to the conductor and back, at least.
     there: u64,
     back: u64,
-    /// Of a thousand messages, those that take longer, and by how much at most.
+    /// How many of a thousand messages take longer, and by how much at most.
     tail: u64,
     tail_max: Duration,
     pub(super) outages: Vec<Outage>,
 }
 
-/// The longest that a message takes while its link is up.
+/// The longest delay of a message while its link is up, in nanoseconds.
 pub(super) const DELAY_MAX: u64 = 1_500 * MS;
 
 impl Link {
@@ -117,7 +117,7 @@ impl Link {
         let far = random.permille(300);
         let mut way = || random.within(1_000..if far { 150 * MS } else { MS });
         let (mut there, back) = (way(), way());
-        // All of the delay on one way is where the bound of a clock is tight.
+        // The bound of a clock is tight if all of the delay is on one way.
         there = if random.permille(200) { 1_000 } else { there };
         let tail_max = Duration::from_nanos(if calm { 30 * MS } else { DELAY_MAX - 200 * MS });
         let tail = if random.permille(500) { random.within(0..100) } else { 0 };
@@ -126,7 +126,7 @@ impl Link {
         Self { there, back, tail, tail_max, outages: outages.collect() }
     }
 
-    /// When a message arrives that is sent now; `None` if it never does.
+    /// Returns when a message that is sent now arrives; `None` if it never does.
     pub(super) fn arrival(&self, random: &mut Random, now: u64, is_there: bool) -> Option<u64> {
         let base = if is_there { self.there } else { self.back };
         let mut at = now + base + random.within(0..base / 4 + 1);
@@ -144,7 +144,7 @@ impl Link {
         Some(at)
     }
 
-    /// True if it carries everything between these instants.
+    /// True if the link carries everything between these instants.
     pub(super) fn is_up(&self, from: u64, until: u64) -> bool {
         self.outages.iter().all(|outage| outage.until < from || outage.from > until)
     }
@@ -161,22 +161,22 @@ impl Outage {
     }
 }
 
-/// The broker's stream.
+/// The faults of the broker's stream.
 #[derive(Debug, Clone)]
 pub(super) struct StreamWeather {
     /// Times without a leader.
     pub(super) elections: Vec<(u64, u64)>,
-    /// Of a thousand copies, those that are stored or not, and not answered.
+    /// How many of a thousand copies get no answer; they may be stored or not.
     pub(super) unanswered: u64,
-    /// How many of the last acknowledged messages are gone after an election.
+    /// How many of the last acknowledged messages an election loses.
     pub(super) forgets: u64,
     /// A second copy is dropped within this time.
     pub(super) duplicate_window: u64,
-    /// What is not acknowledged after this time is delivered again.
+    /// A delivery that is not acknowledged after this time is repeated.
     pub(super) ack_wait: u64,
-    /// How long what is stored waits before it is delivered.
+    /// How long a stored message waits before it is delivered.
     pub(super) lag: u64,
-    /// How many messages it holds.
+    /// How many messages the stream holds.
     pub(super) capacity: usize,
     pub(super) ack_pending_max: usize,
 }
@@ -211,11 +211,11 @@ impl StreamWeather {
     }
 }
 
-/// What becomes of an agent besides its links.
+/// The faults of an agent, apart from its links.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fate {
     pub(super) dies: Option<u64>,
-    /// The agent's clock is so much ahead of the conductor's, and gains so much of a billion.
+    /// By how many nanoseconds the agent's clock is ahead, and how many parts per billion it gains.
     pub(super) ahead: u64,
     pub(super) gains_ppb: i64,
     /// When its clock is set forward or its machine stands still, and for how long.
@@ -232,7 +232,7 @@ impl Fate {
         let beyond = !calm && random.permille(60);
         let most = if beyond { 2_000_000 } else { WITHIN_PPB };
         let gains = random.within(0..2 * most + 1) as i64 - most as i64;
-        // Extremes are where bounds break.
+        // Bounds break at extremes.
         let gains = if random.permille(300) { gains.signum() * most as i64 } else { gains };
         Self {
             dies: dies.map(|(at, _)| at),
@@ -243,13 +243,13 @@ impl Fate {
         }
     }
 
-    /// What one of its workers can make at most; not known of each fourth. It follows from what was drawn already, so that
-    /// worlds stay as they were.
+    /// Returns the ceiling of one of its workers; unknown for every fourth agent. Computed from a value that is drawn anyway, so
+    /// that the worlds of existing seeds stay the same.
     pub(super) fn ceiling_per_sec(&self) -> Option<u64> {
         Some(self.ahead % 4 * 50_000).filter(|per_sec| *per_sec > 0)
     }
 
-    /// True if its clock is as the bounds assume between these instants.
+    /// True if the clock satisfies the assumptions of the bounds between these instants.
     pub(super) fn clock_is_sound(&self, from: u64, until: u64) -> bool {
         self.gains_ppb.unsigned_abs() <= WITHIN_PPB && self.clock_is_steady(from, until)
     }
@@ -264,15 +264,15 @@ impl Fate {
 /// The death of a conductor.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Death {
-    /// So long after it began, or went on with the run of another one.
+    /// How long after the conductor began or resumed the run.
     pub(super) after: u64,
-    /// It dies as it begins the next step: agents have the command, and the run file has no such step.
+    /// It dies when it begins the next step: agents have the command, but the run file has no such step.
     pub(super) before_record: bool,
-    /// Another one goes on with the run so long after it, if one does.
+    /// How long after the death another conductor resumes the run, if one does.
     pub(super) resumed_after: Option<u64>,
-    /// By how much the clock of that one is ahead of the first conductor's, in nanoseconds.
+    /// By how much that conductor's clock is ahead of the first conductor's, in nanoseconds.
     pub(super) ahead: i64,
-    /// Its last commands reach the agents so long after its death, if they do.
+    /// How long after its death its last commands reach the agents, if they do.
     pub(super) last_words_after: Option<u64>,
 }
 
@@ -283,7 +283,7 @@ impl Death {
     }
 
     fn new(random: &mut Random, scale: &Scale) -> Self {
-        // Agents go on with their load, or have given up.
+        // Agents still continue their load, or have given up.
         let pause = if random.permille(500) { SEC..9 * SEC } else { 9 * SEC..45 * SEC };
         let elsewhere = random.within(0..17_000 * SEC) as i64 - 7_000 * SEC as i64;
         let resumed_after = random.permille(850).then(|| random.within(pause));
@@ -292,7 +292,7 @@ impl Death {
             before_record: random.permille(150),
             resumed_after,
             ahead: if random.permille(500) { elsewhere } else { 0 },
-            // Mostly about when the next one has the agents obey.
+            // Mostly about when the next conductor makes the agents obey.
             last_words_after: random
                 .permille(500)
                 .then(|| resumed_after.unwrap_or(0) + random.within(0..6 * SEC)),
@@ -300,10 +300,10 @@ impl Death {
     }
 }
 
-/// 100 ppm, less what the rate of a clock differs by if it is measured by the other.
+/// 100 ppm, less a margin: the relative rate of two clocks depends slightly on which one measures it.
 const WITHIN_PPB: u64 = 99_989;
 
-/// Everything that goes wrong.
+/// All faults of a world.
 #[derive(Debug, Clone)]
 pub(super) struct Weather {
     pub(super) orphan: Duration,
@@ -313,15 +313,15 @@ pub(super) struct Weather {
     /// When the conductor itself is cut off, and whether it notices.
     cut_off: Option<Outage>,
     notices_cut: bool,
-    /// How long the conductor takes to take in what came.
+    /// How long the conductor takes to process what arrived.
     pub(super) turn: u64,
-    /// Times in which the conductor's process stands still.
+    /// Times in which the conductor's process is stopped.
     pub(super) pauses: Vec<(u64, u64)>,
-    /// Of the first conductor, and of each that goes on with its run.
+    /// Deaths of the first conductor, and of each that resumes its run.
     pub(super) deaths: Vec<Death>,
-    /// When the load is ended before its time, after the begin of a step.
+    /// When the load is ended early, after the start of a step.
     pub(super) ends_early: Option<u64>,
-    /// Nothing goes wrong but that messages take a while.
+    /// No faults, only delays.
     pub(super) calm: bool,
 }
 
@@ -329,7 +329,7 @@ impl Weather {
     pub(super) fn new(random: &mut Random, scale: &Scale) -> Self {
         let calm = random.permille(250);
         let mut links: Vec<Link> = (0..scale.agents).map(|_| Link::new(random, scale, calm)).collect();
-        // The conductor itself is cut off, and may notice that.
+        // The conductor itself is cut off, and may notice it.
         let cut_off = (!calm && random.permille(100)).then(|| Outage::new(random, scale));
         links.iter_mut().for_each(|link| link.outages.extend(cut_off));
         let sometimes = |random: &mut Random, permille: u64| !calm && random.permille(permille);
@@ -337,17 +337,17 @@ impl Weather {
         let deaths = if cut_short(random, 450) { Death::some(random, scale) } else { Vec::new() };
         let mut stream = StreamWeather::new(random, scale, calm);
         let mut fates: Vec<Fate> = (0..scale.agents).map(|_| Fate::new(random, scale, calm)).collect();
-        // Copies of one message lie behind a gap there until its agent sends again what was confirmed to the stream alone.
+        // Copies of a message remain behind a gap until its agent resends what was acknowledged only to the stream.
         stream.ack_pending_max *= if deaths.is_empty() { 1 } else { 4 };
-        // Where answers get lost, messages behind a gap may fill a stream that holds so few. So may they where a conductor dies that
-        // has confirmed messages to the stream, and not to their agents.
+        // A small stream may be filled by messages behind a gap: if answers get lost, or if a conductor dies that has acknowledged
+        // messages to the stream but not to their agents.
         let is_small = deaths.is_empty()
             && !calm
             && stream.unanswered == 0
             && links.iter().all(|link| link.outages.is_empty());
         if is_small && !scale.is_full() && random.permille(300) {
             stream.capacity = scale.agents * random.within(5..10) as usize;
-            // An agent that is lost and goes on would fill it.
+            // A lost agent that continues would fill it.
             let stop = (random.within(3 * SEC..6 * SEC), random.within(2 * SEC..5 * SEC));
             fates[0].stops = random.permille(500).then_some(stop);
         }
@@ -357,7 +357,7 @@ impl Weather {
         });
         let pauses = pauses.collect();
         let orphan = match deaths.is_empty() {
-            // Steps are cut where agents give up before their end.
+            // Agents that give up before the end of a step cut it.
             false if random.permille(750) => random.within(2..5),
             _ if sometimes(random, 200) => random.within(4..30),
             _ => 10,
@@ -377,18 +377,18 @@ impl Weather {
         }
     }
 
-    /// Whether the conductor's connection seems to be up.
+    /// True if the conductor believes that it is connected.
     pub(super) fn is_connected(&self, now: u64) -> bool {
         let cut = self.cut_off.filter(|outage| (outage.from..outage.until).contains(&now));
         cut.is_none() || !self.notices_cut
     }
 
-    /// The end of the pause of the conductor's process that is on.
+    /// Returns the end of the current pause of the conductor's process.
     pub(super) fn paused_until(&self, now: u64) -> Option<u64> {
         self.pauses.iter().find(|(from, until)| (*from..*until).contains(&now)).map(|(_, until)| *until)
     }
 
-    /// The end of everything that goes wrong, apart from deaths.
+    /// Returns the end of all faults, apart from deaths.
     pub(super) fn ends(&self) -> u64 {
         let outages = self.links.iter().flat_map(|link| &link.outages).map(|outage| outage.until);
         let stops = self.fates.iter().filter_map(|fate| fate.stops).map(|(at, long)| at + long);

@@ -1,4 +1,4 @@
-//! The world's time: what happens next, and to whom.
+//! The world's time: which event happens next, and to whom.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -18,21 +18,21 @@ use super::stream::{Answer, Stored, Stream};
 use super::weather::{Death, MS, SEC, Scale, Weather};
 use crate::wire::{Alive, ToAgent};
 
-/// A publisher waits so long for the broker's answer.
+/// How long a publisher waits for the broker's answer.
 const ANSWERED_WITHIN: u64 = 5 * SEC;
-/// How often the broker looks for what is to be delivered again.
+/// How often the broker checks for messages to redeliver.
 const BROKER_TICK: u64 = 100 * MS;
 
-/// What happens.
+/// An event of the world.
 #[derive(Debug)]
 pub(super) enum Event {
     Agent(usize, AgentEvent),
-    /// Of the conductor of this session.
+    /// For the conductor of this session.
     Conductor(u32, ConductorEvent),
-    /// Of the conductor that there is by then.
+    /// For the conductor that exists by then.
     AnyConductor(ConductorEvent),
     Broker(BrokerEvent),
-    /// Another conductor is to go on with the run.
+    /// Another conductor resumes the run.
     Resume,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum AgentEvent {
         first: u64,
         stored: bool,
     },
-    /// The generator is prepared.
+    /// The generator has prepared.
     Ready,
     /// The workers of this load begin, or hand over frames.
     Begin {
@@ -71,9 +71,9 @@ pub(super) enum AgentEvent {
 #[derive(Debug)]
 pub(super) enum ConductorEvent {
     Tick,
-    /// What came is taken in.
+    /// Take in what has arrived.
     Turn,
-    /// While the agents learn that the run is over.
+    /// A tick while the agents learn that the run is over.
     EndTick,
     Sign(usize, Box<Alive>),
     ClockAsked {
@@ -93,7 +93,7 @@ pub(super) enum BrokerEvent {
         sent: u64,
     },
     Acknowledged(u64),
-    /// A new leader is there.
+    /// A new leader is elected.
     Elected,
 }
 
@@ -127,7 +127,7 @@ impl Eq for Planned {}
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begun {
     pub(super) at: u64,
-    /// Its clock was as the bounds assume since it was measured.
+    /// Whether its clock has satisfied the assumptions of the bounds since it was measured.
     pub(super) is_sound: bool,
 }
 
@@ -144,7 +144,7 @@ pub(super) struct World {
     pub(super) agents: Vec<SimAgent>,
     pub(super) conductor: SimConductor,
     pub(super) stream: Stream,
-    /// When what was sent last arrives at each agent, and from each.
+    /// When the last message to the conductor arrives from each agent, and the last one to each agent.
     last_there: Vec<u64>,
     last_back: Vec<u64>,
     pub(super) begun: BTreeMap<(u32, usize), Begun>,
@@ -153,18 +153,18 @@ pub(super) struct World {
     pub(super) stream_max: usize,
     /// Clocks whose bound was compared with the truth.
     pub(super) checked_bounds: u64,
-    /// Clocks that moved beyond what the bounds assume, and were reported.
+    /// Clocks that moved beyond the assumptions of the bounds and were reported.
     pub(super) reported_clocks: u64,
     /// Agents that a conductor found to be lost, and when.
     pub(super) lost: Vec<(usize, u64)>,
     pub(super) resumed: Resumed,
-    /// The steps that such conductors began.
+    /// The steps that resuming conductors began.
     pub(super) later_steps: BTreeSet<u32>,
-    /// The clocks of the conductors by their terms.
+    /// The clocks of the conductors, by term.
     pub(super) clocks: BTreeMap<u64, ConductorClock>,
-    /// A conductor has died, and another one is to go on with its run.
+    /// A conductor has died, and another one will resume its run.
     pub(super) is_resumption_due: bool,
-    /// How often one tried in vain.
+    /// Number of failed tries to resume.
     pub(super) failed_tries: u32,
 }
 
@@ -230,12 +230,12 @@ impl World {
         }
     }
 
-    /// How the conductor that there is dies, if it does.
+    /// Returns how the current conductor dies, if it does.
     pub(super) fn death(&self) -> Option<Death> {
         self.weather.deaths.get(self.conductor.session as usize).copied()
     }
 
-    /// Plans something for the conductor that there is after so many nanoseconds.
+    /// Plans an event for the current conductor, after `after` nanoseconds.
     pub(super) fn plan_conductor(&mut self, after: u64, event: ConductorEvent) {
         self.plan(self.now + after, Event::Conductor(self.conductor.session, event));
     }
@@ -245,12 +245,12 @@ impl World {
         self.planned.push(Reverse(Planned { at: at.max(self.now + 1), number: self.number, event }));
     }
 
-    /// Plans something for an agent after so many nanoseconds.
+    /// Plans an event for an agent, after `after` nanoseconds.
     pub(super) fn plan_agent(&mut self, after: u64, agent: usize, event: AgentEvent) {
         self.plan(self.now + after, Event::Agent(agent, event));
     }
 
-    /// Plays until the run is over for everyone.
+    /// Runs the world until the run is over for every process.
     pub(super) fn play(&mut self) {
         let longest = self.longest();
         while !self.is_over() {
@@ -268,7 +268,7 @@ impl World {
         }
     }
 
-    /// When all must have ended. A conductor that goes on with a run makes a step of it again at most, and waits for agents.
+    /// Returns when everything must have ended. A resuming conductor repeats at most one step, and waits for agents.
     fn longest(&self) -> u64 {
         let load: Duration = self.scale.steps.iter().sum();
         let load = load.as_nanos() as u64;
@@ -283,7 +283,7 @@ impl World {
         is_left && !self.agents.iter().any(takes_part)
     }
 
-    /// Where everyone is, for a run that does not end.
+    /// Describes every process, for a run that does not end.
     fn standing(&self) -> String {
         let left = self.agents.iter().filter(|agent| !agent.died && agent.participant.run().is_some());
         let agents: String = left.map(|agent| agent.standing()).collect();
@@ -292,7 +292,7 @@ impl World {
         format!("{phase:?}; {agents}; {held}; {reports:?}; {:?}; {:?}", self.lost, self.weather)
     }
 
-    /// An agent whose machine stands still gets nothing until it goes on.
+    /// Delivers an event to an agent; if its machine is stopped, once it continues.
     fn of_agent(&mut self, agent: usize, event: AgentEvent) {
         if self.agents[agent].died {
             return;
@@ -351,7 +351,7 @@ impl World {
         }
     }
 
-    /// Sends something of an agent to the conductor by plain messages, which keep their order.
+    /// Sends an event of an agent to the conductor by plain messages, which keep their order.
     pub(super) fn send_there(&mut self, agent: usize, event: ConductorEvent) {
         if let Some(at) = self.weather.links[agent].arrival(&mut self.random, self.now, true) {
             let at = at.max(self.last_there[agent] + 1);
@@ -360,12 +360,12 @@ impl World {
         }
     }
 
-    /// What the next conductor sends does not wait for what the former one did.
+    /// Lets the next conductor's messages overtake those of the former one.
     pub(super) fn forget_order(&mut self) {
         self.last_back.fill(0);
     }
 
-    /// The same from the conductor to an agent.
+    /// Sends an event of the conductor to an agent by plain messages, which keep their order.
     pub(super) fn send_back(&mut self, agent: usize, event: AgentEvent) {
         self.send_back_at(self.now, agent, event);
     }
@@ -378,9 +378,9 @@ impl World {
         }
     }
 
-    /// The conductor needs a message of the stream no more.
+    /// Acknowledges a message of the stream.
     pub(super) fn acknowledge(&mut self, sequence: u64) {
-        // Any link of the conductor would do.
+        // Any link of the conductor serves.
         if let Some(at) = self.weather.links[0].arrival(&mut self.random, self.now, false) {
             self.plan(at, Event::Broker(BrokerEvent::Acknowledged(sequence)));
         }

@@ -1,4 +1,4 @@
-//! A host that ssh reaches, and what is done there.
+//! A host that ssh reaches, and the commands run there.
 
 use std::fmt;
 use std::fs::File;
@@ -19,7 +19,7 @@ use crate::error::FleetError;
 /// The program where it is installed.
 const INSTALLED: &str = "plimsoll";
 
-/// A host as it is typed: `user@host:port`, a name of ssh's configuration.
+/// A host as it is typed: `user@host:port`, or a name of ssh's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SshHost {
@@ -63,7 +63,7 @@ impl fmt::Display for SshHost {
 }
 
 impl SshHost {
-    /// The names of the agents of these hosts: those of the hosts, with the port where several have one name.
+    /// Returns the names of the agents: those of their hosts, with the port where several hosts share a name.
     pub(super) fn agent_names(hosts: &[Self]) -> Result<Vec<String>, FleetError> {
         let mut names: Vec<String> = Vec::new();
         for host in hosts {
@@ -78,7 +78,7 @@ impl SshHost {
         Ok(names)
     }
 
-    /// The program to use there: the one that is installed if it is of this version, or else a copy of `copied`.
+    /// Returns the program to use there: the installed one if its version is `ours`, else a copy of `copied`.
     pub(super) fn program(
         &self,
         id: &str,
@@ -121,7 +121,7 @@ impl SshHost {
         }
     }
 
-    /// Starts an agent there, which ends with the session unless that says that it is to stay.
+    /// Starts an agent there. It ends with the session, unless the session asks it to stay.
     pub(super) fn start(
         &self,
         id: &str,
@@ -135,7 +135,7 @@ impl SshHost {
         Ok(session)
     }
 
-    /// How its agent is.
+    /// Asks the host for the state of its agent.
     pub(super) fn status(
         &self,
         id: &str,
@@ -149,7 +149,7 @@ impl SshHost {
     pub(super) fn end(&self, id: &str, program: &str, deadline: Deadline<'_>) -> Result<(), HostError> {
         let ended = Session::start(&self.ssh, &[program, "fleet", "hosted", "end", id])?.end(deadline);
         match ended {
-            // The copy is in the folder that ends with the agent: it has ended before.
+            // The copy is in the folder of the agent and is removed with it: the agent has ended before.
             Err(HostError::NotInstalled(_)) if program != INSTALLED => Ok(()),
             ended => ended,
         }
@@ -160,8 +160,8 @@ fn copied_program(folder: &str) -> String {
     format!("{folder}/{INSTALLED}")
 }
 
-/// Writes its input to a program in this folder, and prints the version of that. If it is another one, or does not run, the folder
-/// is removed before.
+/// Returns a script that writes its input to a program in this folder and prints the program's version. If the version differs or
+/// the program does not run, the script removes the folder.
 fn copy_script(folder: &str, version: &str) -> String {
     let program = copied_program(folder);
     format!(

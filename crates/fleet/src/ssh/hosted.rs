@@ -23,18 +23,18 @@ use crate::process::{FleetProcess, end_all, spawn};
 use crate::reasons::last_words_in;
 use crate::secret;
 
-/// Where agents of all conductors are, in the home folder of the user who logs in.
+/// The folder of all agents, in the home folder of the user who logs in.
 const HOME: &str = ".plimsoll-fleet";
 const RECORD: &str = "agent.json";
 const LOG: &str = "agent.log";
-/// How often an agent is looked after while its conductor waits for it.
+/// How often an agent is checked while its conductor waits for it.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a conductor asks for: one line of JSON.
+/// The order of a conductor: one line of JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct HostedOrder {
     name: String,
-    /// Of `plimsoll`.
+    /// Arguments of `plimsoll`.
     args: Vec<String>,
     /// Names and contents, in base64.
     files: Vec<(String, String)>,
@@ -47,18 +47,18 @@ impl HostedOrder {
     }
 }
 
-/// An agent by what its conductor calls it, whether it exists or not. Its folder has its files, its log, and who it is.
+/// An agent on this host by its id, whether it exists or not. Its folder holds its files, its log and its record.
 #[derive(Debug)]
 pub struct HostedAgent(PathBuf);
 
 impl HostedAgent {
-    /// The agent of this name; the current folder must be the user's home, as it is in a command over ssh.
+    /// The agent of this id; the current folder must be the user's home, as it is in a command over ssh.
     pub fn of(id: &str) -> Self {
         Self(PathBuf::from(folder(id)))
     }
 
-    /// Starts an agent as the first line of `conversation` says, and waits until its conductor says that it is to stay. If that
-    /// goes away before, or the agent ends, nothing of it is left.
+    /// Starts an agent as the first line of `conversation` says, and waits until its conductor asks it to stay. If the conductor
+    /// goes away or the agent ends before that, everything of the agent is removed.
     ///
     /// # Errors
     /// When it could not be started, or has ended: with its last words.
@@ -105,7 +105,7 @@ impl HostedAgent {
         let mut command = Command::new(program);
         command.args(&order.args);
         let agent = spawn(command, &folder.join(LOG), order.name.clone())?;
-        // An agent without a record would be found by no one.
+        // Without a record, no later command would find the agent.
         write_record(&folder.join(RECORD), &agent, "could not write the record of the agent")
             .inspect_err(|_| end_all(slice::from_ref(&agent)))?;
         Ok(agent)
@@ -127,7 +127,7 @@ impl HostedAgent {
         }
     }
 
-    /// How the agent is, as its conductor reads it.
+    /// Returns the state of the agent, in the form that its conductor reads.
     ///
     /// # Errors
     /// When its record cannot be read.

@@ -1,4 +1,4 @@
-//! What a conductor has started over ssh.
+//! The record of what a conductor has started over ssh.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,9 +23,9 @@ pub(super) struct Record {
 pub(super) struct HostRecord {
     pub(super) host: SshHost,
     pub(super) agent: String,
-    /// What its folder there is called.
+    /// The name of its folder there.
     pub(super) id: String,
-    /// The program there that has started it.
+    /// The program there that started it.
     pub(super) program: String,
 }
 

@@ -16,7 +16,7 @@ use crate::reasons::last_words;
 
 /// How long a session whose output has ended may take to end itself.
 const END_WITHIN: Duration = Duration::from_secs(5);
-/// Bytes that are kept of its standard error.
+/// How many bytes of its standard error are kept.
 const MAX_ERROR_BYTES: u64 = 1 << 16;
 
 /// A running ssh. It is killed when dropped; the command there then finds its input closed.
@@ -31,7 +31,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Runs these words there.
+    /// Runs a command there.
     pub(super) fn start(ssh: &Ssh, words: &[&str]) -> Result<Self, HostError> {
         let mut session = Self::spawn(ssh, words, Stdio::piped())?;
         if let Some(mut stdin) = session.child.stdin.take() {
@@ -48,7 +48,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Runs these words there, with a file for its input.
+    /// Runs a command there, with a file as its input.
     pub(super) fn with_file(ssh: &Ssh, words: &[&str], file: File) -> Result<Self, HostError> {
         Self::spawn(ssh, words, file.into())
     }
@@ -79,7 +79,7 @@ impl Session {
         }
     }
 
-    /// What follows this word on the first line that begins with it. A login may print anything before.
+    /// Returns the rest of the first line that begins with `word`. A login may print anything before it.
     pub(super) fn answer(&mut self, word: &str, deadline: Deadline<'_>) -> Result<String, HostError> {
         loop {
             match self.lines.recv_timeout(POLL_INTERVAL) {
@@ -91,7 +91,7 @@ impl Session {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ended()),
             }
-            // Also after a line: a host may print without end.
+            // Checked after a line too: a host may print without end.
             if let Some(overdue) = deadline.overdue() {
                 return Err(overdue.into());
             }
@@ -103,12 +103,12 @@ impl Session {
         matches!(self.child.try_wait(), Ok(Some(_)))
     }
 
-    /// Why it has ended; `None` if it has not.
+    /// Returns why the command has ended; `None` if it has not.
     pub(super) fn failure(&mut self) -> Option<HostError> {
         self.has_ended().then(|| self.ended())
     }
 
-    /// Closes the command's input and waits for its end, which is to be a success.
+    /// Closes the command's input and waits until it ends successfully.
     pub(super) fn end(mut self, deadline: Deadline<'_>) -> Result<(), HostError> {
         self.input = None;
         loop {

@@ -1,8 +1,8 @@
-//! What both sides of an ssh session say.
+//! The protocol of an ssh session between a conductor and a host.
 
-/// The first word of the line with which a host says that its agent runs.
+/// First word of the line in which a host reports that its agent runs.
 pub(super) const STARTED: &str = "plimsoll-agent-started";
-/// The conductor's word that agents are to outlive the session.
+/// Sent by the conductor so that agents outlive the session.
 pub(super) const KEEP: &str = "keep";
-/// What a host says of its agent.
+/// First word of the line in which a host reports the state of its agent.
 pub(super) const STATUS: &str = "plimsoll-agent";

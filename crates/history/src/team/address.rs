@@ -1,4 +1,4 @@
-//! Where a team's store is, and with which password it is entered.
+//! The address of a team's store, and the password for it.
 
 use std::borrow::Cow;
 use std::env;
@@ -16,42 +16,41 @@ use tokio_postgres::config::{Host, SslMode};
 
 use super::error::TeamStoreError;
 
-/// The port where an address names none.
+/// The port if an address names none.
 const DEFAULT_PORT: u16 = 5432;
-/// The longest password file that is read, in bytes.
+/// The maximum length of a password file, in bytes.
 const MAX_PASSWORDS_BYTES: u64 = 1 << 20;
 
 /// The address of a store: `postgres://user@host:port/database`, with libpq's parameters after a `?`.
 ///
-/// A password comes from the address, from `PGPASSWORD`, or from the password file of libpq (`PGPASSFILE`, `~/.pgpass`). It is never
-/// shown.
+/// The password comes from the address, from `PGPASSWORD`, or from libpq's password file (`PGPASSFILE`, `~/.pgpass`). It is never shown.
 #[derive(Clone)]
 pub struct StoreAddress {
     config: Config,
-    /// The file of authorities that `sslrootcert` names.
+    /// The file of certificate authorities given by `sslrootcert`.
     authorities: Option<PathBuf>,
     /// `postgres://host:port/database`.
     name: String,
 }
 
 impl StoreAddress {
-    /// The name that says where it is, without user and password.
+    /// Returns the address for display, without user and password.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The file of authorities that its certificate is verified by; `None` for those of the system.
+    /// Returns the file of certificate authorities for verifying the store; `None` for the system's authorities.
     pub(super) fn authorities(&self) -> Option<PathBuf> {
         self.authorities.clone().or_else(|| env::var_os("PGSSLROOTCERT").map(PathBuf::from))
     }
 
-    /// False if no connection to it is encrypted, so that no certificate is verified.
+    /// Whether a connection to the store may be encrypted, so that a certificate is verified.
     pub(super) fn may_be_encrypted(&self) -> bool {
         let is_tcp = |host: &Host| matches!(host, Host::Tcp(_));
         self.config.get_ssl_mode() != SslMode::Disable && self.config.get_hosts().iter().any(is_tcp)
     }
 
-    /// What a connection is made with, the password included.
+    /// Returns the configuration of a connection, including the password.
     pub(super) fn config(&self) -> Config {
         let mut config = self.config.clone();
         if config.get_password().is_none() {
@@ -63,7 +62,7 @@ impl StoreAddress {
         config
     }
 
-    /// The password for this address in libpq's password file, if others cannot read that file.
+    /// Returns the password for this address from libpq's password file, provided that other users cannot read that file.
     fn password_of_file(&self) -> Option<String> {
         let path = env::var_os("PGPASSFILE").map(PathBuf::from);
         let path = path.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".pgpass")))?;
@@ -83,7 +82,7 @@ struct Place {
     database: String,
 }
 
-/// The first host of a configuration; libpq calls any unix socket `localhost` in its password file.
+/// Returns the first host of a configuration. In libpq's password file every unix socket is called `localhost`.
 fn place(config: &Config) -> Place {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(host)) => host.clone(),
@@ -94,7 +93,7 @@ fn place(config: &Config) -> Place {
     Place { host, port, database }
 }
 
-/// The password of the first line `host:port:database:user:password` that fits; `*` fits anything, and a backslash escapes.
+/// Returns the password of the first matching line `host:port:database:user:password`; `*` matches anything, and a backslash escapes.
 fn password_for(text: &str, asked: [&str; 4]) -> Option<String> {
     let fits = |line: &&str| {
         let parts = parts(line);
@@ -124,8 +123,8 @@ fn parts(line: &str) -> Vec<String> {
     parts
 }
 
-/// The address without libpq's parameters that the client library does not know: the file of authorities, and the ways to ask for
-/// a verified certificate, which every certificate is here.
+/// Splits off libpq's parameters that the client library does not know: the file of certificate authorities, and the modes that require a
+/// verified certificate, because certificates are always verified here.
 fn own_parameters(text: &str) -> (String, Option<PathBuf>) {
     let Some((address, parameters)) = text.split_once('?') else { return (text.to_owned(), None) };
     let mut authorities = None;
@@ -147,7 +146,7 @@ fn own_parameters(text: &str) -> (String, Option<PathBuf>) {
 impl FromStr for StoreAddress {
     type Err = TeamStoreError;
 
-    /// What is refused is not repeated: it may hold a password.
+    /// Errors do not repeat the text: it may contain a password.
     fn from_str(text: &str) -> Result<Self, TeamStoreError> {
         if !(text.starts_with("postgres://") || text.starts_with("postgresql://")) {
             return Err(TeamStoreError::Scheme);
@@ -155,7 +154,7 @@ impl FromStr for StoreAddress {
         let (text, authorities) = own_parameters(text);
         let config: Config = text.parse().map_err(|_| TeamStoreError::Address)?;
         let has_sign = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
-        // What follows the first `@` of several may be the rest of a password.
+        // With several `@`, the text after the first may be the rest of a password.
         let is_ambiguous = text.matches('@').count() > 1 || config.get_hosts().iter().any(has_sign);
         if config.get_hosts().is_empty() || config.get_user().is_none() || is_ambiguous {
             return Err(TeamStoreError::Address);

@@ -1,4 +1,4 @@
-//! What of a run goes to a store: its figures and tags, and its file without what documents hide.
+//! The parts of a run that are delivered to a store: its figures and tags, and its file without what documents hide.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -15,18 +15,18 @@ use plimsoll_store::{StoreError, copy_with_plan};
 
 use crate::HistoryError;
 
-/// The largest run file that is delivered, in bytes; of a larger one only the figures are.
+/// The largest run file that is delivered, in bytes. For a larger one only the figures are delivered.
 pub(crate) const MAX_FILE_BYTES: u64 = 256 << 20;
-/// The length of the parts in which a file is stored, in bytes.
+/// The size of the parts in which a file is stored, in bytes.
 pub(super) const PART_BYTES: usize = 1 << 20;
 
-/// A run as it is delivered.
+/// A run in the form in which it is delivered.
 #[derive(Debug)]
 pub(crate) struct SharedRun {
     pub(crate) entry: RunEntry,
-    /// The changes that `entry.tags` already has, for a store that got the run meanwhile.
+    /// The changes that `entry.tags` already includes, for a store that has received the run in the meantime.
     pub(crate) changes: TagChanges,
-    /// The file, compressed by gzip; `None` for one that is too large, or whose plan cannot be shared.
+    /// The file, compressed by gzip; `None` if it is too large or its plan cannot be shared.
     pub(crate) content: Option<Vec<u8>>,
 }
 
@@ -48,7 +48,7 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
         path: copy.0.clone(),
         reason: format!("{reason}; is there room in its folder?"),
     };
-    // Its write-ahead log may have held more than the file.
+    // The write-ahead log may have held more data than the file.
     if fs::metadata(&copy.0).map_err(unreadable)?.len() > MAX_FILE_BYTES {
         return Ok(None);
     }
@@ -56,7 +56,7 @@ fn content(path: &Path) -> Result<Option<Vec<u8>>, HistoryError> {
     Ok(Some(compressed(&bytes).map_err(unreadable)?))
 }
 
-/// A name in the same folder that no list of runs shows, and no other delivery has.
+/// Returns a file name in the same folder that no list of runs shows and no other delivery uses.
 fn copy_path(path: &Path) -> PathBuf {
     static COPIES: AtomicU64 = AtomicU64::new(0);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -64,7 +64,7 @@ fn copy_path(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}-{number}.copy", std::process::id()))
 }
 
-/// Removes the copies that processes left which were killed.
+/// Removes copies that killed processes left behind.
 fn remove_left_copies(path: &Path) {
     let beginning = format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -79,7 +79,7 @@ fn remove_left_copies(path: &Path) {
     }
 }
 
-/// The process of a copy, by what its name has after that of the run: `123-0.copy`.
+/// Returns the process id in the name of a copy, from the part after the run's name: `123-0.copy`.
 fn pid_of_copy(rest: &str) -> Option<u32> {
     let (pid, number) = rest.split_once('-')?;
     number.strip_suffix(".copy")?;
@@ -90,7 +90,7 @@ fn is_gone(pid: u32) -> bool {
     !Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// A copy that is removed when it is no longer needed.
+/// A temporary copy that is removed on drop.
 struct Copied(PathBuf);
 
 impl Drop for Copied {
@@ -105,7 +105,7 @@ fn compressed(bytes: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-/// A file as it was before [`compressed`]; what it grows to is limited as what is delivered is.
+/// Reverses [`compressed`]. The result is limited to the size of delivered files.
 pub(super) fn expanded(content: &[u8]) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     GzDecoder::new(content).take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;

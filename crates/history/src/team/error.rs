@@ -1,9 +1,9 @@
-//! Why a store did not take or give a run, and what to do.
+//! Errors of a team's store, with advice.
 
 use plimsoll_units::escape_control;
 use tokio_postgres::error::{DbError, SqlState};
 
-/// What keeps a run from a store. It stays on this machine and waits.
+/// Why a run cannot be delivered to a store. The run stays on this machine and waits.
 #[derive(Debug, thiserror::Error)]
 pub enum TeamStoreError {
     #[error("a store is written like postgres://user@host/database")]
@@ -52,14 +52,14 @@ pub enum TeamStoreError {
     Damaged { store: String, run: String, reason: String },
 }
 
-/// What is at fault when a run is not delivered.
+/// The cause of a failed delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The run alone; the connection can be used on.
+    /// Only the run; the connection remains usable.
     Run,
-    /// The run or the store, which only the next run shows; it needs a new connection.
+    /// The run or the store: the next run shows which. A new connection is necessary.
     Unknown,
-    /// The store as a whole: the next run would meet the same.
+    /// The store: the next run would fail in the same way.
     Store,
 }
 
@@ -71,7 +71,7 @@ impl TeamStoreError {
             | Self::SeveralRuns { .. }
             | Self::NoFile { .. }
             | Self::Damaged { .. } => Fault::Run,
-            // A run may be too large for the time or for the room that is left.
+            // The run may be too large for the time limit or for the remaining space.
             Self::TimedOut { .. } | Self::Broken { .. } | Self::Full { .. } => Fault::Unknown,
             Self::Scheme
             | Self::Address
@@ -86,7 +86,7 @@ impl TeamStoreError {
     }
 }
 
-/// The error for what the client library said.
+/// Converts an error of the client library.
 pub(super) fn of_client(store: &str, error: &tokio_postgres::Error) -> TeamStoreError {
     let store = store.to_owned();
     if let Some(error) = error.as_db_error() {
@@ -122,7 +122,7 @@ fn of_database(store: String, error: &DbError) -> TeamStoreError {
         _ if *code == SqlState::INSUFFICIENT_PRIVILEGE => TeamStoreError::NotAllowed { store, reason },
         Some("28") => TeamStoreError::Login { store, reason },
         Some("53") if *code != SqlState::TOO_MANY_CONNECTIONS => TeamStoreError::Full { store, reason },
-        // Of its statements and transactions, and of what is in them; a cancelled one was too slow for the server's own limit.
+        // Classes of errors about statements, transactions and their data. A cancelled statement exceeded the server's own time limit.
         Some("22" | "23" | "40" | "42" | "54" | "55") => TeamStoreError::Refused { store, reason },
         _ if *code == SqlState::QUERY_CANCELED => TeamStoreError::Refused { store, reason },
         _ => TeamStoreError::Broken { store, reason },

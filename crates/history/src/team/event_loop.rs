@@ -1,4 +1,4 @@
-//! The loop in which the client library works.
+//! The event loop that runs the client library.
 
 use std::future::Future;
 use std::io;
@@ -10,12 +10,12 @@ use tokio_postgres::Error;
 
 use super::error::{TeamStoreError, of_client};
 
-/// The loop of one connection to a store. Dropped, it does not wait for the thread that asks a resolver: one that is away would hold
-/// the program.
+/// The event loop of one connection to a store. On drop it does not wait for the thread of a name lookup, which an unreachable resolver
+/// could block for long.
 pub(super) struct EventLoop {
-    /// The name of the store, for errors.
+    /// The store's name, for errors.
     store: String,
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
 }
 
@@ -25,7 +25,7 @@ impl EventLoop {
         Ok(Self { store: store.to_owned(), runtime: Some(runtime) })
     }
 
-    /// Drives a piece of work to its end, or to the end of its time.
+    /// Runs a future to its end, or until it times out.
     pub(super) fn within<T>(
         &self,
         patience: Duration,

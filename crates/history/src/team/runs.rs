@@ -1,4 +1,4 @@
-//! Runs in and out of the tables.
+//! Reads and writes runs in the tables.
 
 use std::collections::BTreeSet;
 
@@ -8,34 +8,34 @@ use tokio_postgres::{Client, Error, Row};
 
 use super::content::{PART_BYTES, SharedRun};
 
-/// The newest runs that a list reads.
+/// The maximum number of runs in a list; the newest ones.
 const MAX_LISTED: usize = 10_000;
 
 const INSERT: &str = "INSERT INTO plimsoll.run
     (id, file_name, name, command, target, plan_hash, hostname, tool_version, started_at, tags, entry)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::double precision / 1000), $10::text::jsonb, $11::text::jsonb)
     ON CONFLICT (id) DO NOTHING";
-/// Keys that others set stay.
+/// Keys that other users have set are kept.
 const UPDATE_TAGS: &str =
     "UPDATE plimsoll.run SET tags = (tags - $2::text[]) || $3::text::jsonb WHERE id = $1";
 const FIND: &str = "SELECT id FROM plimsoll.run
     WHERE file_name IN ($1, $1 || '.plimsoll') OR (length($1) >= 8 AND starts_with(id, $1)) ORDER BY started_at DESC";
 
-/// What came of a delivery.
+/// The result of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
-    /// The store has it now, with its file.
+    /// The run and its file were added.
     New,
-    /// The store has its figures now: its file was too large, or its plan cannot be shared.
+    /// The figures were added without the file, which was too large or whose plan cannot be shared.
     OnlyFigures,
-    /// The store had it already, and has its new tags now.
+    /// The store already had the run; its new tags were added.
     NewTags,
-    /// The store had it already, with these tags.
+    /// The store already had the run, with these tags.
     Known,
 }
 
 impl Put {
-    /// What came of it where the store had the run and got these changes of its tags.
+    /// Returns the result for a run that the store already had, after sending these changes of its tags.
     pub(crate) fn of_known(changes: &TagChanges) -> Self {
         if *changes == TagChanges::default() { Self::Known } else { Self::NewTags }
     }
@@ -45,25 +45,25 @@ impl Put {
 #[derive(Debug)]
 pub struct StoredFile {
     pub id: String,
-    /// Its name where it was made.
+    /// The file's name where it was recorded.
     pub name: String,
-    /// The tags that the run has in the store; `None` if this version does not know their form.
+    /// The run's tags in the store; `None` if this version does not know their format.
     pub tags: Option<Tags>,
     pub content: Vec<u8>,
 }
 
-/// A list of tags, values by key, as JSON. Text cannot fail to be.
+/// Serializes tags to JSON, which cannot fail for text.
 fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
 }
 
-/// Those of these ids that the store has.
+/// Returns which of these ids the store has.
 pub(super) async fn known(client: &Client, ids: &[String]) -> Result<BTreeSet<String>, Error> {
     let rows = client.query("SELECT id FROM plimsoll.run WHERE id = ANY($1)", &[&ids]).await?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
-/// Adds a run, once however often it is delivered.
+/// Adds a run, unless an earlier delivery has already added it.
 pub(super) async fn put(client: &mut Client, run: &SharedRun) -> Result<Put, Error> {
     let entry = &run.entry;
     let id = entry.id.clone().unwrap_or_default();
@@ -115,9 +115,9 @@ pub(super) async fn change_tags(
 #[derive(Debug, Default)]
 pub struct StoredRuns {
     pub runs: Vec<RunEntry>,
-    /// When the runs began whose figures are in a form that this version does not know, in milliseconds since 1970-01-01 UTC.
+    /// The starts of runs whose figures are in a format that this version does not know, in milliseconds since 1970-01-01 UTC.
     pub unknown_unix_ms: Vec<u64>,
-    /// True if the store has older runs.
+    /// Whether the store has older runs that are not listed.
     pub is_cut: bool,
 }
 
@@ -143,12 +143,12 @@ fn entry(row: &Row) -> Option<RunEntry> {
     Some(RunEntry { tags, ..entry })
 }
 
-/// The ids of the runs of a name: that of the file, or at least eight letters from the beginning of an id.
+/// Returns the ids of the runs that match a name: the name of the file, or at least the first eight characters of an id.
 pub(super) async fn find(client: &Client, name: &str) -> Result<Vec<String>, Error> {
     Ok(client.query(FIND, &[&name]).await?.iter().map(|row| row.get(0)).collect())
 }
 
-/// The file of a run, still compressed; empty if the store has none.
+/// Returns the file of a run, still compressed; empty if the store has none.
 pub(super) async fn file(client: &Client, id: &str) -> Result<StoredFile, Error> {
     let run =
         client.query_one("SELECT file_name, tags::text FROM plimsoll.run WHERE id = $1", &[&id]).await?;

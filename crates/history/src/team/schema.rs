@@ -1,14 +1,15 @@
-//! The tables in PostgreSQL, made on first use.
+//! The tables in PostgreSQL, created on first use.
 
 use tokio_postgres::{Client, Error, GenericClient};
 
-/// The version of the tables; `docs/history.md` describes them.
+/// The version of the tables, which `docs/history.md` describes.
 pub(super) const VERSION: i32 = 1;
 
-/// Held while tables are made, so that of several first users one makes them: the letters `PLIM` and `RUNS`.
+/// The advisory lock held while the tables are created, so that only one of several first users creates them. Its value is
+/// the letters `PLIM` and `RUNS`.
 const LOCK: i64 = 0x504C_494D_5255_4E53;
 
-// Read from the catalogue itself: `to_regclass` may answer from a cache that does not have what another user has just made.
+// Reads the catalogue directly: `to_regclass` may use a cache that lacks a schema which another user has just created.
 const SCHEMA: &str = "SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'plimsoll'";
 const VERSION_TABLE: &str = "SELECT FROM pg_catalog.pg_class AS class
     JOIN pg_catalog.pg_namespace AS namespace ON namespace.oid = class.relnamespace
@@ -41,7 +42,7 @@ CREATE TABLE plimsoll.run_file (
 );
 ";
 
-/// The version of the tables, which are made if they are not there.
+/// Returns the version of the tables, after creating them if necessary.
 pub(super) async fn ready(client: &mut Client) -> Result<i32, Error> {
     if let Some(version) = version(client).await? {
         return Ok(version);
@@ -49,7 +50,7 @@ pub(super) async fn ready(client: &mut Client) -> Result<i32, Error> {
     let transaction = client.transaction().await?;
     transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     if !exists(&transaction, VERSION_TABLE).await? {
-        // Its owner may have made it for users who may not make any: even IF NOT EXISTS needs the right to.
+        // The owner may have created the schema for users who must not create any: even IF NOT EXISTS requires that privilege.
         if !exists(&transaction, SCHEMA).await? {
             transaction.batch_execute("CREATE SCHEMA plimsoll").await?;
         }
@@ -67,7 +68,7 @@ async fn version(client: &Client) -> Result<Option<i32>, Error> {
     Ok(client.query_opt("SELECT max(version) FROM plimsoll.version", &[]).await?.and_then(|row| row.get(0)))
 }
 
-/// Whether this query has a row.
+/// Whether this query returns a row.
 async fn exists(client: &impl GenericClient, query: &str) -> Result<bool, Error> {
     Ok(client.query_opt(query, &[]).await?.is_some())
 }

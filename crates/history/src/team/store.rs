@@ -1,4 +1,4 @@
-//! An open store.
+//! A connection to a team's store.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use super::runs::{Put, StoredFile, StoredRuns};
 use super::tls::Tls;
 use super::{runs, schema};
 
-/// How long a store may take from the first packet until its tables are ready.
+/// The time limit for connecting, until the tables are ready.
 const PATIENCE_TO_CONNECT: Duration = Duration::from_secs(3);
-/// How long it may take for one run or one list, and in addition for each MiB.
+/// The time limit for one run or one list, and the extra time per MiB.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE_PER_MIB: Duration = Duration::from_secs(1);
 
@@ -28,10 +28,10 @@ pub struct TeamStore {
 }
 
 impl TeamStore {
-    /// Connects, and makes the tables if this is the first use of the database.
+    /// Connects, and creates the tables on the first use of the database.
     ///
     /// # Errors
-    /// When the store is away or refuses, within 3 s.
+    /// When the store is unreachable or refuses, within 3 s.
     pub fn connect(address: &StoreAddress) -> Result<Self, TeamStoreError> {
         let name = address.name().to_owned();
         let unreachable = |reason: std::io::Error| TeamStoreError::Unreachable {
@@ -45,7 +45,7 @@ impl TeamStore {
         config.application_name("plimsoll");
         let opened = async {
             let (mut client, connection) = config.connect(tls).await?;
-            // It ends with the client; what goes wrong reaches the calls of the client.
+            // This task ends with the client; calls of the client report its errors.
             tokio::spawn(async move {
                 plimsoll_units::best_effort(connection.await, "each call has its own error")
             });
@@ -59,19 +59,19 @@ impl TeamStore {
         Ok(Self { name, events, client })
     }
 
-    /// Delivers a run, which has an id. What was delivered before is not doubled.
+    /// Delivers a run, which must have an id. Delivering it again does not duplicate it.
     pub(crate) fn put(&mut self, run: &SharedRun) -> Result<Put, TeamStoreError> {
         let mib = run.content.as_ref().map_or(0, |content| content.len() >> 20);
         let patience = PATIENCE + PATIENCE_PER_MIB * u32::try_from(mib).unwrap_or(u32::MAX);
         self.events.within(patience, runs::put(&mut self.client, run))
     }
 
-    /// Those of these ids of runs that the store has.
+    /// Returns which of these run ids the store has.
     pub(crate) fn known(&self, ids: &[String]) -> Result<BTreeSet<String>, TeamStoreError> {
         self.events.within(PATIENCE, runs::known(&self.client, ids))
     }
 
-    /// Changes the tags of the run of an id.
+    /// Changes the tags of the run with this id.
     pub(crate) fn retag(&self, id: &str, changes: &TagChanges) -> Result<(), TeamStoreError> {
         if *changes == TagChanges::default() {
             return Ok(());
@@ -79,7 +79,7 @@ impl TeamStore {
         self.events.within(PATIENCE, runs::change_tags(&self.client, id, changes))
     }
 
-    /// The newest 10,000 runs, newest first; it says if there are more.
+    /// Returns the newest 10,000 runs, newest first, and whether there are more.
     ///
     /// # Errors
     /// When the store does not answer in time, or refuses.
@@ -87,10 +87,10 @@ impl TeamStore {
         self.events.within(PATIENCE, runs::list(&self.client))
     }
 
-    /// The file of a run by the name of its file, or by the first eight letters of its id or more.
+    /// Returns the file of a run, given its file name or at least the first eight characters of its id.
     ///
     /// # Errors
-    /// When there is no such run or there are several, or the store has no file of it.
+    /// When there is no such run, or several, or the store does not have its file.
     pub fn file(&self, run: &str) -> Result<StoredFile, TeamStoreError> {
         let id = self.find(run)?;
         let patience = PATIENCE + PATIENCE_PER_MIB * 256;
@@ -110,7 +110,7 @@ impl TeamStore {
     /// Changes the tags of a run in the store, named as for [`Self::file`].
     ///
     /// # Errors
-    /// When there is no such run or there are several, or the store refuses.
+    /// When there is no such run, or several, or the store refuses.
     pub fn change_tags(&self, run: &str, changes: &TagChanges) -> Result<(), TeamStoreError> {
         self.retag(&self.find(run)?, changes)
     }

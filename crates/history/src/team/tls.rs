@@ -1,4 +1,4 @@
-//! The encryption of a connection to a store, by rustls. A certificate is always verified.
+//! Encryption of connections to a store, by rustls. Certificates are always verified.
 
 use std::future::Future;
 use std::io;
@@ -17,15 +17,15 @@ use tokio_rustls::client::TlsStream as Encrypted;
 
 use super::address::StoreAddress;
 
-/// The longest file of authorities that is read, in bytes.
+/// The maximum size of a file of certificate authorities, in bytes.
 const MAX_AUTHORITIES_BYTES: u64 = 16 << 20;
 
-/// Makes encrypted connections.
+/// A factory of encrypted connections.
 #[derive(Clone)]
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    /// The authorities of the address are read where a certificate may be verified by them.
+    /// Creates the factory. The certificate authorities are read only if a certificate may be verified.
     pub(super) fn new(address: &StoreAddress) -> io::Result<Self> {
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder = ClientConfig::builder_with_provider(provider);
@@ -60,7 +60,7 @@ where
     type Error = io::Error;
 
     fn make_tls_connect(&mut self, host: &str) -> io::Result<Connect> {
-        // A unix socket has no name; its connection is not encrypted, and this one is not used.
+        // A unix socket has no name; its connection is not encrypted, so this name is not used.
         let name = ServerName::try_from(host.to_owned()).or_else(|_| ServerName::try_from("localhost"));
         Ok(Connect {
             connector: TlsConnector::from(Arc::clone(&self.0)),
@@ -69,7 +69,7 @@ where
     }
 }
 
-/// One connection that is about to be encrypted.
+/// A connection before its TLS handshake.
 pub(super) struct Connect {
     connector: TlsConnector,
     name: ServerName<'static>,

@@ -1,4 +1,4 @@
-//! Answers of components that were asked before, or elsewhere: read as those of a running server are, without a connection.
+//! Parses recorded answers of components: the same parsers as for a running server, without a connection.
 
 use std::io::BufRead;
 
@@ -9,29 +9,29 @@ use super::error::ServerError;
 use super::{expvar, jvm, memcached, nginx, prometheus, redis};
 use crate::collector::{Missing, Read};
 
-/// What a component answers with.
+/// The format of a component's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerForm {
-    /// A page in Prometheus's text form.
+    /// A page in Prometheus's text format.
     Prometheus,
     /// Redis's answer to INFO, a bulk string of RESP.
     Redis,
     /// memcached's answer to `stats`, up to `END`.
     Memcached,
-    /// A Go program's page of variables.
+    /// A Go program's expvar page.
     Expvar,
-    /// nginx's page `stub_status`.
+    /// nginx's `stub_status` page.
     Nginx,
-    /// The file of counters that HotSpot keeps.
+    /// HotSpot's file of performance counters.
     Jvm,
 }
 
 impl AnswerForm {
-    /// All forms.
+    /// All forms, in the order of their declaration.
     pub const ALL: [Self; 6] =
         [Self::Prometheus, Self::Redis, Self::Memcached, Self::Expvar, Self::Nginx, Self::Jvm];
 
-    /// The source of a read that fails.
+    /// Returns the source under which a failed read is reported.
     const fn source(self) -> Source {
         match self {
             Self::Prometheus => Source::Prometheus,
@@ -44,8 +44,8 @@ impl AnswerForm {
     }
 }
 
-/// The samples that an answer makes, of the host and the component `place`. They have no times. An answer that cannot be read is
-/// a sample that failed and says why.
+/// Parses an answer into samples, with `place` as their host and subject. Their times are 0. An answer that cannot be parsed
+/// becomes a failed sample with the reason.
 pub fn read_answer(form: AnswerForm, place: &str, answer: impl BufRead) -> Vec<HostSample> {
     let one = |counters: CounterSet| vec![Read::new(form.source(), Subject::Named(place), Ok(counters))];
     let reads = match form {
@@ -72,7 +72,7 @@ fn whole(mut answer: impl BufRead) -> Result<Vec<u8>, ServerError> {
     Ok(bytes)
 }
 
-/// Reads a page or a file.
+/// Parses an answer that is read completely first: a page or a file.
 fn read_whole(form: AnswerForm, place: &str, bytes: &[u8]) -> Result<Vec<Read>, ServerError> {
     let text = String::from_utf8_lossy(bytes);
     let counters = match form {

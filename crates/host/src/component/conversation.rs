@@ -1,4 +1,4 @@
-//! Questions and answers over one TCP connection that stays open between samples.
+//! Requests and answers over one TCP connection that stays open between samples.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -8,18 +8,18 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::error::{DEADLINE, ServerError, beginning};
 
-/// The longest answer; those of the servers asked here are a hundredth of it.
+/// The longest accepted answer. Typical answers of these servers are a hundredth of this.
 pub(super) const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
-/// A server that speaks over plain TCP.
+/// A client of a server with a plain TCP protocol.
 pub(super) struct Conversation {
     address: String,
-    /// The first bytes of each connection, which are answered by one line. They may hold a password.
+    /// Bytes sent first on each connection; the server answers them with one line. They may hold a password.
     pub(super) greeting: Option<Vec<u8>>,
     connection: Option<TcpStream>,
 }
 
-/// The answer as it arrives, in lines or in counted bytes.
+/// An answer that is read from the connection, at most [`MAX_ANSWER_BYTES`].
 pub(super) type Answer<'a> = io::Take<BufReader<Timed<'a>>>;
 
 impl Conversation {
@@ -27,8 +27,8 @@ impl Conversation {
         Self { address: address.to_owned(), greeting: None, connection: None }
     }
 
-    /// Sends a question and reads its answer. The other side may have closed an open connection meanwhile, which shows only
-    /// when it is used: then the question is sent once more on a new one.
+    /// Sends a question and reads its answer. The server may have closed the idle connection, which shows only when it is
+    /// used; the question is then sent once more on a new connection.
     pub(super) fn ask<T>(
         &mut self,
         question: &[u8],
@@ -45,7 +45,7 @@ impl Conversation {
         self.exchange(connection, question, &read, until)
     }
 
-    /// The connection stays open only after a whole answer: the rest of this one would answer the next question.
+    /// The connection is kept only after a complete answer: leftover bytes would be taken for the next answer.
     fn exchange<T>(
         &mut self,
         connection: TcpStream,
@@ -87,7 +87,7 @@ fn answer(connection: &TcpStream, until: Instant) -> Answer<'_> {
     BufReader::new(Timed { connection, until }).take(MAX_ANSWER_BYTES)
 }
 
-/// One line of an answer, without its end.
+/// Reads one line of an answer, without its line end.
 pub(super) fn line(answer: &mut impl BufRead) -> Result<String, ServerError> {
     let mut line = Vec::new();
     answer.read_until(b'\n', &mut line)?;
@@ -97,8 +97,7 @@ pub(super) fn line(answer: &mut impl BufRead) -> Result<String, ServerError> {
     Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
 }
 
-/// A line that is no error of RESP: those begin with a dash, and mostly come from a server that requires a password, or
-/// another one.
+/// Reads a line that is not a RESP error. Those begin with a dash; most often the server requires a password or rejects it.
 pub(super) fn accepted_line(answer: &mut impl BufRead) -> Result<String, ServerError> {
     let line = line(answer)?;
     match line.strip_prefix('-') {
@@ -110,13 +109,13 @@ pub(super) fn accepted_line(answer: &mut impl BufRead) -> Result<String, ServerE
     }
 }
 
-/// The time left until an instant; none is an error, since a socket takes no timeout of zero.
+/// Returns the time left until an instant. No time left is an error, since sockets reject a timeout of zero.
 fn left(until: Instant) -> io::Result<Duration> {
     let left = until.since(RealClock.now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-/// A connection whose reads and writes all end at one deadline: a timeout of the socket would begin again with each.
+/// A connection whose reads and writes share one deadline: a socket timeout would begin again with each call.
 pub(super) struct Timed<'a> {
     connection: &'a TcpStream,
     until: Instant,

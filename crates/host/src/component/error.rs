@@ -1,4 +1,4 @@
-//! Why a server could not be asked, and how its counters become a read.
+//! Errors of querying a server, and how its counters become a read.
 
 use std::fmt::Display;
 use std::io;
@@ -8,42 +8,42 @@ use plimsoll_record::{CounterSet, Source, Subject};
 
 use crate::collector::{Collector, Missing, Read};
 
-/// How long a server may take to answer, connecting included. A server under load answers late, and a sample that is half
-/// a second old describes another moment than the rest.
+/// The time a server has to answer, connecting included. A server under load answers late, and a sample half a second old
+/// describes another moment than the others.
 pub(super) const DEADLINE: Duration = Duration::from_millis(500);
 
-/// Characters shown of an answer that is not understood.
+/// The number of characters shown of an answer that cannot be parsed.
 const SHOWN_CHARS: usize = 100;
 
-/// Why a server could not be asked.
+/// Why a server could not be queried.
 #[derive(Debug)]
 pub(super) enum ServerError {
-    /// No connection to it could be opened.
+    /// No connection could be opened.
     Unreachable(io::Error),
-    /// It did not answer within [`DEADLINE`].
+    /// The server did not answer within [`DEADLINE`].
     Late,
-    /// The connection ended or failed within an exchange.
+    /// The connection closed or failed during an exchange.
     Broken(String),
-    /// It answered with a refusal, in its own words.
+    /// The server refused, with this reason.
     Refused { reason: String, advice: &'static str },
-    /// Something else answered, which began so.
+    /// The answer is of another kind; `answer` is its beginning.
     Unexpected { answer: String, expected: &'static str },
-    /// An answer of the right kind that cannot be read, which began so.
+    /// The answer is of the right kind but cannot be parsed; `answer` is its beginning.
     Malformed { answer: String, expected: &'static str, reason: String },
 }
 
 impl ServerError {
-    /// An answer that is not what was expected.
+    /// Returns the error for an answer of another kind.
     pub(super) fn unexpected(answer: &str, expected: &'static str) -> Self {
         Self::Unexpected { answer: beginning(answer), expected }
     }
 
-    /// An answer that could not be parsed, for the reason that the parser gives.
+    /// Returns the error for an answer that could not be parsed, with the parser's reason.
     pub(super) fn malformed(answer: &str, expected: &'static str, reason: &impl Display) -> Self {
         Self::Malformed { answer: beginning(answer), expected, reason: reason.to_string() }
     }
 
-    /// What went wrong, where, and what to do. `place` names the server and its address: `redis at 127.0.0.1:6379`.
+    /// Returns the failure as a message with its place and advice. `place` names the server and its address: `redis at 127.0.0.1:6379`.
     pub(super) fn at(self, place: &str) -> Missing {
         Missing::Failed(match self {
             Self::Unreachable(reason) => {
@@ -65,13 +65,13 @@ impl ServerError {
     }
 }
 
-/// What is shown of an answer: its first line, cut and without control characters.
+/// Returns the first line of an answer, without control characters and cut to [`SHOWN_CHARS`].
 pub(super) fn beginning(answer: &str) -> String {
     let line = answer.lines().next().unwrap_or_default();
     line.chars().filter(|letter| !letter.is_control()).take(SHOWN_CHARS).collect()
 }
 
-/// An error of the system within an exchange.
+/// An I/O error during an exchange.
 impl From<&io::Error> for ServerError {
     fn from(error: &io::Error) -> Self {
         match error.kind() {
@@ -88,7 +88,7 @@ impl From<io::Error> for ServerError {
     }
 }
 
-/// A collector of the server at `place`, whose address is the subject of its samples.
+/// Returns a collector of the server at `place`. The subject of its samples is `address`.
 pub(super) fn collector(
     source: Source,
     place: String,
@@ -101,7 +101,7 @@ pub(super) fn collector(
     })
 }
 
-/// Seconds with a fraction, as decimal text, in whole microseconds.
+/// Converts decimal seconds, such as `1.25`, to whole microseconds; `None` if negative or not a number.
 pub(super) fn seconds_to_us(text: &str) -> Option<u64> {
     let seconds: f64 = text.parse().ok()?;
     (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1e6).round() as u64)

@@ -1,4 +1,4 @@
-//! A Go program, by the pages of its packages expvar and net/http/pprof.
+//! Go programs, from the pages of their packages expvar and net/http/pprof.
 
 use plimsoll_record::metric::go;
 use plimsoll_record::{CounterSet, Metric, Source, Subject};
@@ -8,7 +8,7 @@ use super::error::ServerError;
 use super::page::Page;
 use crate::collector::{Collector, Missing, Read};
 
-/// Fields of `memstats` (Go's runtime.MemStats), and the divisor to our unit.
+/// Fields of `memstats` (Go's runtime.MemStats), each with the divisor to our unit.
 const MEMSTATS: &[(&str, Metric, u64)] = &[
     ("NumGC", go::GC_CYCLES, 1),
     ("PauseTotalNs", go::GC_PAUSE_US, 1000),
@@ -20,15 +20,15 @@ const MEMSTATS: &[(&str, Metric, u64)] = &[
     ("Sys", go::SYSTEM_BYTES, 1),
 ];
 
-/// What the program's page must be, as errors say it.
+/// The expected page, as error messages name it.
 const EXPECTED: &str = "an expvar page with memstats";
 
-/// A collector of a Go program's memory and garbage collection, and the number of its goroutines where it serves
-/// `/debug/pprof/` too. That number comes from the list of profiles, which only counts them; the profile itself stops the
-/// program to walk their stacks.
+/// Returns a collector of a Go program's memory and garbage collection, and of its goroutine count if it also serves
+/// `/debug/pprof/`. The count comes from the list of profiles, which is cheap; the profile itself would stop the program to
+/// walk all stacks.
 pub(super) fn collector(url: &str) -> Collector {
     let variables = Page::new(url);
-    // `None` once the program refused to serve it.
+    // `None` once the program has refused to serve it.
     let mut profiles = Some(variables.sibling("/debug/pprof/"));
     Collector::new(move || {
         let counters = counters(&variables, &mut profiles);
@@ -52,7 +52,7 @@ fn failed(page: &Page, error: ServerError) -> Missing {
     error.at(&format!("go program at {}", page.address()))
 }
 
-/// The counters of a page.
+/// Parses the counters of an expvar page.
 pub(super) fn memory(page: &str) -> Result<CounterSet, ServerError> {
     let variables: Value =
         serde_json::from_str(page).map_err(|reason| ServerError::malformed(page, EXPECTED, &reason))?;
@@ -62,7 +62,7 @@ pub(super) fn memory(page: &str) -> Result<CounterSet, ServerError> {
     Ok(MEMSTATS.iter().map(|(name, metric, divisor)| (*metric, value(name, *divisor))).collect())
 }
 
-/// The count before a profile's name in the table of the page: `<td>7</td><td><a href='…'>goroutine</a>`.
+/// Returns the count in front of a profile's name in the page's table: `<td>7</td><td><a href='…'>goroutine</a>`.
 fn profile_count(page: &str, profile: &str) -> Option<u64> {
     let row = page.split("<tr>").find(|row| row.contains(&format!(">{profile}</a>")))?;
     row.split_once("<td>")?.1.split_once("</td>")?.0.trim().parse().ok()

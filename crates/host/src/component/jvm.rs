@@ -1,8 +1,8 @@
-//! A JVM, by the file of counters that HotSpot keeps for jstat.
+//! JVMs, from the file of performance counters that HotSpot keeps for jstat.
 //!
-//! `jcmd` and `jstat` have these numbers too, but are JVMs themselves: each call takes 0.15 s and 0.19 s of CPU (JDK 17), and
-//! `jcmd PID GC.heap_info` does not report collections. The file `/tmp/hsperfdata_USER/PID` is what jstat reads: memory
-//! shared with the JVM, 32 kB, read in about 10 µs.
+//! `jcmd` and `jstat` report these numbers too, but they are JVMs themselves: a call takes 0.15 s and 0.19 s of CPU (JDK 17),
+//! and `jcmd PID GC.heap_info` does not report collections. jstat reads the file `/tmp/hsperfdata_USER/PID`: 32 kB of memory
+//! shared with the JVM, which takes about 10 µs to read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,12 +18,12 @@ mod perf_file;
 
 use perf_file::{Value, values};
 
-/// The longest file of counters; a JVM makes one of 32 KiB (`-XX:PerfDataMemorySize`).
+/// The largest accepted counter file. A JVM creates one of 32 KiB by default (`-XX:PerfDataMemorySize`).
 const MAX_BYTES: u64 = 1 << 20;
 
 const ADVICE: &str = "run Plimsoll as the JVM's user or root, and the JVM without -XX:-UsePerfData and -XX:+PerfDisableSharedMem";
 
-/// A collector of the JVM of a process on this machine.
+/// Returns a collector of the JVM that runs as a process of this machine.
 pub(super) fn collector(root: &Path, pid: u32) -> Collector {
     let (root, process) = (root.to_owned(), root.join(format!("proc/{pid}")));
     Collector::new(move || {
@@ -38,7 +38,7 @@ pub(super) fn collector(root: &Path, pid: u32) -> Collector {
     })
 }
 
-/// The counters of the JVM whose folder in `/proc` is `process`, or why they cannot be read.
+/// Reads the counters of the JVM whose folder in `/proc` is `process`. The error is the reason why that fails.
 fn read(root: &Path, process: &Path, pid: u32) -> Result<CounterSet, String> {
     let file = file(root, process, pid).ok_or("there is no such file")?;
     let read = plimsoll_sys::read_regular_of(&file, MAX_BYTES, user_of(process));
@@ -46,26 +46,26 @@ fn read(root: &Path, process: &Path, pid: u32) -> Result<CounterSet, String> {
     read_file(&bytes).map_err(|reason| format!("{}: {reason}", file.display()))
 }
 
-/// The counters of a file.
+/// Parses the counters of a counter file.
 pub(super) fn read_file(bytes: &[u8]) -> Result<CounterSet, &'static str> {
     values(bytes).map(|values| counters(&values))
 }
 
-/// The user that a process runs as, `None` if that is not known. In a user namespace the number is ours.
+/// Returns the effective user id of a process, as this user namespace maps it; `None` if it is unknown.
 fn user_of(process: &Path) -> Option<u32> {
     let status = fs::read_to_string(process.join("status")).ok()?;
     after(&status, "Uid:")?.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
-/// The file is in the JVM's own file tree and is named by the id that the process has there; in a container both are
-/// not ours.
+/// Finds the counter file of a JVM. It is in the JVM's own file tree, under the process id in the JVM's own namespace; in a
+/// container both differ from ours.
 fn file(root: &Path, process: &Path, pid: u32) -> Option<PathBuf> {
     let status = fs::read_to_string(process.join("status")).ok()?;
     let inner = after(&status, "NSpid:").and_then(|pids| pids.split_ascii_whitespace().last());
     let name = inner.map_or_else(|| pid.to_string(), ToOwned::to_owned);
     let folders = [process.join("root/tmp"), root.join("tmp")];
     let files: Vec<PathBuf> = folders.iter().flat_map(|folder| files_of(folder, &name)).collect();
-    // Another user may have left one of the same number.
+    // Another user may have left a file with the same number.
     let user = user_of(process);
     let is_own = |file: &&PathBuf| fs::symlink_metadata(file).is_ok_and(|found| Some(found.uid()) == user);
     files.iter().find(is_own).or(files.first()).cloned()
@@ -73,7 +73,7 @@ fn file(root: &Path, process: &Path, pid: u32) -> Option<PathBuf> {
 
 fn files_of(folder: &Path, name: &str) -> Vec<PathBuf> {
     let folders = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    // A link in the place of a folder is not followed.
+    // A symbolic link instead of a folder is not followed.
     let folders = folders.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let ours = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with("hsperfdata_"));
     ours.map(|entry| entry.path().join(name)).filter(|file| file.exists()).collect()
@@ -97,7 +97,7 @@ fn counters(values: &BTreeMap<String, Value>) -> CounterSet {
     ])
 }
 
-/// Each generation has a part of the heap, but with G1 and ZGC each may grow to the whole.
+/// Returns the largest heap size. Each generation has its share of the heap, but with G1 and ZGC each may grow to all of it.
 fn heap_max(values: &BTreeMap<String, Value>) -> Option<u64> {
     let of = |generation: u8| values.get(&format!("sun.gc.generation.{generation}.maxCapacity"))?.number();
     let parts = [of(0), of(1)].into_iter().flatten();

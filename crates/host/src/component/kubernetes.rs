@@ -1,7 +1,7 @@
-//! The pods of a workload on Kubernetes, by cAdvisor's page of their kubelets.
+//! The pods of a workload on Kubernetes, from the cAdvisor pages of their kubelets.
 //!
-//! Each container is a control group of the host, each interface of a pod one of its interfaces. cAdvisor measures a group
-//! every 10 to 17 s; only a new measurement becomes a sample, and a kubelet is asked only when there may be one.
+//! Each container becomes a control group of the host, each network interface of a pod one of its interfaces. cAdvisor measures
+//! a group every 10 to 17 s. Only a new measurement becomes a sample, and a kubelet is queried only when it may have one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,13 +14,13 @@ use plimsoll_units::{Clock as _, Instant, RealClock};
 use super::prometheus::cadvisor::{Measured, measured};
 use crate::collector::{Collector, Missing, Read};
 
-/// The API server passes a page on from its kubelet, which collects it when it is asked.
+/// A long deadline: the API server forwards the request to a kubelet, which collects the page on request.
 const DEADLINE: Duration = Duration::from_secs(5);
-/// Pods come and go: they are looked up at this interval.
+/// Pods come and go; they are listed again at this interval.
 const PODS_INTERVAL: Duration = Duration::from_secs(5);
-/// cAdvisor measures nothing a second time sooner than this. A page costs its kubelet much where a node has many pods.
+/// cAdvisor does not measure again sooner than this. A page is expensive for a kubelet with many pods.
 const MEASURED_AFTER: Duration = Duration::from_secs(8);
-/// A node that does not answer holds up the others until the deadline: one that failed twice is asked again after this time.
+/// A node that does not answer delays the others until the deadline. One that failed twice in a row is retried after this time.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// The names of pods by the node that they run on.
@@ -29,7 +29,7 @@ type Nodes = BTreeMap<String, BTreeSet<String>>;
 struct Pods {
     workload: Workload,
     cluster: Option<Cluster>,
-    /// Its pods, and when they were looked up.
+    /// The pods of the workload, and when they were listed.
     nodes: Option<(Instant, Nodes)>,
     pages: Pages,
 }
@@ -37,23 +37,24 @@ struct Pods {
 /// The last measurement of one subject.
 #[derive(Debug, Clone, Copy)]
 struct Last {
-    /// When it was made, in milliseconds of its node's clock.
+    /// The time of the measurement, in milliseconds of the node's clock.
     time_ms: u64,
-    /// When it was first seen, less than a second later; `None` for the first of its subject, which may be older.
+    /// When this process first saw it, less than a second after it was made; `None` for the first measurement of a subject, which
+    /// may be older.
     seen: Option<Instant>,
 }
 
-/// What the pages of all nodes said so far.
+/// The state kept from the pages of all nodes.
 #[derive(Debug, Default)]
 struct Pages {
     subjects: BTreeMap<String, Last>,
-    /// When each node may have something new.
+    /// When each node may have a new measurement.
     due: BTreeMap<String, Instant>,
     /// Nodes whose last page could not be read.
     failing: BTreeSet<String>,
 }
 
-/// A collector of the pods of one workload.
+/// Returns a collector of the pods of one workload.
 pub(super) fn collector(workload: &Workload) -> Collector {
     let mut pods = Pods { workload: workload.clone(), cluster: None, nodes: None, pages: Pages::default() };
     Collector::subjects(Source::Cgroup, move || {
@@ -120,7 +121,7 @@ impl Pods {
         pods_of(self.cluster()?, (&namespace, controller, &name))
     }
 
-    /// Found at the first read, so that a probe that cannot be asked is a failed reading.
+    /// Connects at the first read, so that an unreachable cluster is a failed reading.
     fn cluster(&mut self) -> Result<&Cluster, KubernetesError> {
         let cluster = match self.cluster.take() {
             Some(cluster) => cluster,
@@ -135,7 +136,7 @@ impl Pages {
         self.due.get(node).is_none_or(|due| now >= *due)
     }
 
-    /// What of a node's page was measured since its last page; cAdvisor repeats the rest.
+    /// Returns the measurements made since the last page of this node; cAdvisor repeats older ones.
     fn news(&mut self, node: &str, found: Vec<Measured>, now: Instant) -> Vec<Read> {
         let mut reads = Vec::new();
         let mut due = None;
@@ -153,8 +154,8 @@ impl Pages {
         reads
     }
 
-    /// When the last measurement of a subject was first seen, if that is known, and whether that is now. The first that is seen of
-    /// a subject may be 17 s old, and would stand for now.
+    /// Returns when the last measurement of a subject was first seen, if known, and whether `measured` is new. The first one seen
+    /// of a subject does not count as new: it may be 17 s old and would be taken for current.
     fn note(&mut self, measured: &Measured, now: Instant) -> (Option<Instant>, bool) {
         let Some(time_ms) = measured.time_ms else { return (None, true) };
         let key = format!("{} {}", measured.source, measured.subject);
@@ -165,7 +166,7 @@ impl Pages {
         (seen, is_new)
     }
 
-    /// What a node that could not be read makes: one failed read, and those of other nodes go on.
+    /// Returns a failed read for a node whose page could not be read; other nodes are not affected.
     fn failed(&mut self, node: &str, why: &str, now: Instant) -> Read {
         let is_first = self.failing.insert(node.to_owned());
         self.due.insert(node.to_owned(), if is_first { now } else { now + RETRY_AFTER });

@@ -1,4 +1,4 @@
-//! MariaDB and MySQL, by SHOW GLOBAL STATUS and SHOW GLOBAL VARIABLES.
+//! MariaDB and MySQL, from SHOW GLOBAL STATUS and SHOW GLOBAL VARIABLES.
 
 use std::error::Error as _;
 use std::io;
@@ -12,7 +12,7 @@ use plimsoll_record::{CounterSet, Metric, Source};
 use super::error::{DEADLINE, ServerError, collector as server};
 use crate::collector::Collector;
 
-/// Status variables that are taken as they are; `Innodb_row_lock_time` counts milliseconds.
+/// Status variables that are copied unchanged; `Innodb_row_lock_time` is in milliseconds.
 const STATUS: &[(&str, Metric)] = &[
     ("questions", mariadb::QUESTIONS),
     ("connections", mariadb::CONNECTIONS),
@@ -25,7 +25,7 @@ const STATUS: &[(&str, Metric)] = &[
     ("innodb_row_lock_waits", mariadb::INNODB_ROW_LOCK_WAITS),
     ("innodb_row_lock_current_waits", mariadb::INNODB_ROW_LOCK_CURRENT_WAITS),
     ("handler_commit", mariadb::COMMITS),
-    // MariaDB does not count these since 10.8.
+    // MariaDB has not counted these since 10.8.
     ("innodb_os_log_fsyncs", mariadb::INNODB_OS_LOG_FSYNCS),
     ("innodb_os_log_written", mariadb::INNODB_OS_LOG_WRITTEN_BYTES),
     ("innodb_data_fsyncs", mariadb::INNODB_DATA_FSYNCS),
@@ -43,19 +43,19 @@ const VARIABLES: &[(&str, Metric)] = &[
     ("innodb_buffer_pool_size", mariadb::INNODB_BUFFER_POOL_BYTES),
 ];
 
-/// The error numbers of a refusal: no access, too many connections.
+/// The error numbers of a refusal: access denied, too many connections.
 const ACCESS_DENIED: [u16; 4] = [1044, 1045, 1698, 1227];
 const TOO_MANY_CONNECTIONS: u16 = 1040;
 
-/// A collector of one database server, as a user who needs no privilege. Each sample is two of its questions, over one
-/// connection that is kept.
+/// Returns a collector of one database server. The user needs no privilege. Each sample takes two questions, over one
+/// persistent connection.
 pub(super) fn collector(address: &HostPort, user: &str, password: Option<&str>) -> Collector {
     let options: Opts = OptsBuilder::new()
         .ip_or_hostname(Some(&address.host))
         .tcp_port(address.port)
         .user(Some(user))
         .pass(password)
-        // The path of the socket that a local server reports may be that of another container.
+        // The socket path that a local server reports may be in another container.
         .prefer_socket(false)
         .tcp_connect_timeout(Some(DEADLINE))
         .read_timeout(Some(DEADLINE))
@@ -67,7 +67,7 @@ pub(super) fn collector(address: &HostPort, user: &str, password: Option<&str>) 
     })
 }
 
-/// As with other servers, a connection that was closed meanwhile is opened again, once.
+/// Queries the server. As with other servers, a connection closed in the meantime is reopened once.
 fn counters(options: &Opts, connection: &mut Option<Conn>) -> mysql::Result<CounterSet> {
     if let Some(mut open) = connection.take()
         && let Ok(counters) = ask(&mut open)
@@ -96,7 +96,7 @@ impl From<mysql::Error> for ServerError {
                 Self::Unreachable(reason.map_or(io::ErrorKind::Other, |(.., kind)| kind).into())
             }
             mysql::Error::IoError(error) => error.into(),
-            // The library does not name the cause of this one.
+            // The library's message does not name the cause of this error.
             mysql::Error::CodecError(error) => {
                 match error.source().and_then(|cause| cause.downcast_ref::<io::Error>()) {
                     Some(cause) => Self::from(cause),
@@ -114,7 +114,7 @@ fn ask(connection: &mut Conn) -> mysql::Result<CounterSet> {
     Ok(counters)
 }
 
-/// Asks only for these names: the whole table has some five hundred rows.
+/// Queries only these names: the whole table has about five hundred rows.
 fn named(connection: &mut Conn, table: &str, names: &[(&str, Metric)]) -> mysql::Result<CounterSet> {
     let list: Vec<String> = names.iter().map(|(theirs, _)| format!("'{theirs}'")).collect();
     let question = format!("SHOW GLOBAL {table} WHERE Variable_name IN ({})", list.join(","));

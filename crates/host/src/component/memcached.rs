@@ -1,4 +1,4 @@
-//! memcached, by its command `stats`.
+//! memcached, from its command `stats`.
 
 use std::io::BufRead;
 
@@ -10,7 +10,7 @@ use super::conversation::{Conversation, line};
 use super::error::{ServerError, collector as server, seconds_to_us};
 use crate::collector::{Collector, after, numbers};
 
-/// Statistics that are taken as they are.
+/// Statistics that are copied unchanged.
 const STATISTICS: &[(&str, Metric)] = &[
     ("cmd_get ", memcached::COMMANDS_GET),
     ("cmd_set ", memcached::COMMANDS_SET),
@@ -30,7 +30,7 @@ const STATISTICS: &[(&str, Metric)] = &[
     ("bytes_written ", memcached::SENT_BYTES),
 ];
 
-/// A collector of one memcached.
+/// Returns a collector of one memcached server.
 pub(super) fn collector(address: &HostPort) -> Collector {
     let address = address.to_string();
     let mut conversation = Conversation::new(&address);
@@ -39,7 +39,7 @@ pub(super) fn collector(address: &HostPort) -> Collector {
     })
 }
 
-/// The counters of an answer to `stats`.
+/// Parses the counters of an answer to `stats`.
 pub(super) fn read(mut answer: impl BufRead) -> Result<CounterSet, ServerError> {
     let statistics = statistics(&mut answer)?;
     let mut counters: CounterSet = numbers(&statistics, STATISTICS).collect();
@@ -49,7 +49,7 @@ pub(super) fn read(mut answer: impl BufRead) -> Result<CounterSet, ServerError> 
     Ok(counters)
 }
 
-/// The lines `STAT name value` up to `END`, without their first word.
+/// Reads the lines `STAT name value` up to `END`, without their first word.
 fn statistics(answer: &mut impl BufRead) -> Result<String, ServerError> {
     let mut statistics = String::new();
     loop {

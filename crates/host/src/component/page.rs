@@ -1,4 +1,4 @@
-//! A page over HTTP, whose connection stays open between samples.
+//! A page fetched over HTTP; the connection stays open between samples.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use ureq::{Agent, Proxy, ProxyProtocol};
 
 use super::error::{DEADLINE, ServerError};
 
-/// The longest page. node_exporter's has some hundred kilobytes; one of a hundred thousand series is refused.
+/// The longest accepted page. A page of node_exporter has a few hundred kilobytes; one of a hundred thousand series is refused.
 const MAX_PAGE_BYTES: u64 = 8 << 20;
 
 /// One page of one server.
@@ -25,14 +25,14 @@ impl Page {
         Self { agent: page_agent(url, DEADLINE), url: url.to_owned() }
     }
 
-    /// The same server's page at another path, over the same connection.
+    /// Returns another page of the same server, at `path`, over the same connection.
     pub(super) fn sibling(&self, path: &str) -> Self {
         let rest = self.url.find("://").map_or(0, |at| at + 3);
         let end = self.url[rest..].find('/').map_or(self.url.len(), |at| rest + at);
         Self { agent: self.agent.clone(), url: format!("{}{path}", &self.url[..end]) }
     }
 
-    /// Host and port as written in the URL: the subject of the page's samples.
+    /// Returns host and port as written in the URL: the subject of the page's samples.
     pub(super) fn address(&self) -> &str {
         let rest = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
         rest.split(['/', '?']).next().unwrap_or(rest)
@@ -69,13 +69,13 @@ impl From<ureq::Error> for ServerError {
     }
 }
 
-/// An HTTP client for pages of a probed server, with a deadline for a whole answer. It uses no proxy, follows no redirects,
-/// and takes every status for an answer.
+/// Returns an HTTP client for pages of a probed server, with a deadline for a whole answer. The client uses no proxy, follows no
+/// redirects, and treats every status as an answer.
 pub fn page_agent(url: &str, deadline: Duration) -> Agent {
     proxied_agent(url, deadline, None)
 }
 
-/// The same client, which opens its connections through a proxy if one is given.
+/// Returns the same client as [`page_agent`], but connecting through `proxy` if one is given.
 pub fn proxied_agent(url: &str, deadline: Duration, proxy: Option<Proxy>) -> Agent {
     let is_encrypted = url.starts_with("https:")
         || proxy.as_ref().is_some_and(|proxy| proxy.protocol() == ProxyProtocol::Https);
@@ -84,7 +84,7 @@ pub fn proxied_agent(url: &str, deadline: Duration, proxy: Option<Proxy>) -> Age
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        // Given even if there is none: otherwise the client takes one from the environment, which is meant for the web.
+        // Set even if it is `None`: otherwise the client takes a proxy from the environment, which is meant for the web.
         .proxy(proxy)
         .max_idle_connections_per_host(1)
         .tls_config(security(is_encrypted))
@@ -93,7 +93,7 @@ pub fn proxied_agent(url: &str, deadline: Duration, proxy: Option<Proxy>) -> Age
     config.into()
 }
 
-/// Servers over TLS are trusted by the system's authorities. They are read only for a connection that is encrypted.
+/// Trusts the system's certificate authorities. They are loaded only for an encrypted connection.
 fn security(is_encrypted: bool) -> TlsConfig {
     let certificates = if is_encrypted { load_native_certs().certs } else { Vec::new() };
     let authorities: Vec<_> =

@@ -1,17 +1,17 @@
-//! Where the password of a probe stands: in the probe itself, in a variable of the environment, or in a file.
+//! Where a probe's password comes from: the probe itself, an environment variable, or a file.
 
 use std::path::Path;
 
 use plimsoll_sys::read_regular;
 
-/// The longest file that may hold a password, in bytes.
+/// The size limit of a password file, in bytes.
 const MAX_BYTES: u64 = 4096;
 
-/// The password that a probe names: `env:NAME` is the value of a variable, `file:PATH` the content of a file without the end of
-/// its line; anything else is the password itself.
+/// Resolves the password that a probe names. `env:NAME` is the value of a variable, `file:PATH` the content of a file without
+/// its line end; anything else is the password itself.
 ///
 /// # Errors
-/// When the variable is not set, or the file cannot be read or is no text.
+/// When the variable is not set, or the file cannot be read or is not text.
 pub fn resolve(typed: Option<&str>) -> Result<Option<String>, String> {
     let Some(typed) = typed else { return Ok(None) };
     if let Some(name) = typed.strip_prefix("env:") {

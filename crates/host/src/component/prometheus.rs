@@ -1,8 +1,8 @@
-//! Pages in Prometheus's text form.
+//! Pages in Prometheus's text format.
 //!
-//! node_exporter's page has what a host's own files have, so that it becomes the same sources: `cpu`, `core`, `memory` and so
-//! on, as if Plimsoll ran there. A JVM's or a Go program's page becomes `jvm` or `go`. All other rows become `prometheus`, in
-//! whole numbers whose names say their unit.
+//! node_exporter's page holds the same data as a host's own files, so it becomes the same sources (`cpu`, `core`, `memory` and so
+//! on), as if Plimsoll ran there. A JVM's or a Go program's page becomes `jvm` or `go`. All other rows become `prometheus`, as
+//! whole numbers whose names include the unit.
 
 use plimsoll_record::metric::{go, jvm};
 use plimsoll_record::{CounterSet, Source, Subject};
@@ -17,7 +17,7 @@ pub(super) mod cadvisor;
 mod node;
 mod row;
 
-/// A collector of one page. A page becomes several sources; one that cannot be read fails as `prometheus`.
+/// Returns a collector of one page, which may yield several sources. A page that cannot be read fails as `prometheus`.
 pub(super) fn collector(url: &str) -> Collector {
     let page = Page::new(url);
     Collector::new(move || {
@@ -32,7 +32,7 @@ fn page_reads(page: &Page) -> Result<Vec<Read>, ServerError> {
     read(&page.text()?, page.address())
 }
 
-/// The reads that the text of a page makes.
+/// Parses the text of a page into reads.
 pub(super) fn read(text: &str, address: &str) -> Result<Vec<Read>, ServerError> {
     let rows = rows(text).filter(|rows| !rows.is_empty());
     let rows = rows.ok_or_else(|| ServerError::unexpected(text, "a page in Prometheus's text form"))?;
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str, address: &str) -> Result<Vec<Read>, ServerError> 
     Ok(reads)
 }
 
-/// The reads that a page's rows make.
+/// Converts the rows of a page to reads.
 fn reads(rows: &[Row<'_>], address: &str) -> Vec<Read> {
     let index = Index::new(rows);
     if index.has("node_cpu_seconds_total") {
@@ -61,8 +61,8 @@ fn reads(rows: &[Row<'_>], address: &str) -> Vec<Read> {
     sources.map(|(source, counters)| Read::new(source, Subject::Named(address), Ok(counters))).collect()
 }
 
-/// A JVM by the names of Micrometer (Spring Boot), or of Prometheus' own Java client and JMX exporter; with its pools of
-/// request threads (Tomcat) and of database connections (HikariCP), each summed over all pools.
+/// Returns the counters of a JVM, by the names of Micrometer (Spring Boot) or of Prometheus's Java client and JMX exporter. Pools
+/// of request threads (Tomcat) and of database connections (HikariCP) are each summed over all pools.
 fn jvm_counters(index: &Index<'_>) -> CounterSet {
     let first = |names: [&str; 2], scale: f64| names.into_iter().find_map(|name| index.sum(name, scale));
     let is_heap = |row: &Row<'_>| row.label("area") == Some("heap");
@@ -83,8 +83,8 @@ fn jvm_counters(index: &Index<'_>) -> CounterSet {
     ])
 }
 
-/// A Go program by the names of Prometheus' Go client. Each collection pauses the program twice; the rows with quantiles are
-/// not used, only their sum.
+/// Returns the counters of a Go program, by the names of Prometheus's Go client. Each collection pauses the program twice. Only
+/// the sum of the pauses is used, not their quantiles.
 fn go_counters(index: &Index<'_>) -> CounterSet {
     CounterSet::from([
         (go::GOROUTINES, index.sum("go_goroutines", 1.0)),

@@ -1,4 +1,4 @@
-//! Redis, by its command INFO (RESP over TCP).
+//! Redis, from its command INFO (RESP over TCP).
 
 use std::io::{self, BufRead, Read as _};
 
@@ -12,7 +12,7 @@ use crate::collector::{Collector, after, numbers};
 
 const QUESTION: &[u8] = b"*1\r\n$4\r\nINFO\r\n";
 
-/// Fields of INFO that are taken as they are.
+/// Fields of INFO that are copied unchanged.
 const FIELDS: &[(&str, Metric)] = &[
     ("total_commands_processed:", redis::COMMANDS),
     ("total_connections_received:", redis::CONNECTIONS),
@@ -33,11 +33,10 @@ const FIELDS: &[(&str, Metric)] = &[
 /// CPU time of the whole process, in seconds with a fraction.
 const CPU: [&str; 2] = ["used_cpu_user:", "used_cpu_sys:"];
 
-/// CPU time of the one thread that runs all commands, which can use one core however many there are. Older servers do not
-/// report it.
+/// CPU time of the single thread that runs all commands. It can use at most one core. Older servers do not report it.
 const MAIN_THREAD_CPU: [&str; 2] = ["used_cpu_user_main_thread:", "used_cpu_sys_main_thread:"];
 
-/// A collector of one Redis server. Each sample is one command of its count.
+/// Returns a collector of one Redis server. Redis counts each sample as a command.
 pub(super) fn collector(address: &HostPort, password: Option<&str>) -> Collector {
     let address = address.to_string();
     let mut conversation = Conversation::new(&address);
@@ -48,12 +47,12 @@ pub(super) fn collector(address: &HostPort, password: Option<&str>) -> Collector
     })
 }
 
-/// The counters of an answer to INFO.
+/// Parses the counters of an answer to INFO.
 pub(super) fn read(mut answer: impl BufRead) -> Result<CounterSet, ServerError> {
     counters(&bulk(&mut answer)?)
 }
 
-/// A server without a password rejects one, so that it is sent only where it is required.
+/// Sends INFO. A server without a password rejects AUTH, so the password is sent only once the server requires it.
 fn ask_info(conversation: &mut Conversation, auth: &mut Option<Vec<u8>>) -> Result<String, ServerError> {
     match conversation.ask(QUESTION, |answer| bulk(answer)) {
         Err(ServerError::Refused { reason, .. }) if reason.starts_with("NOAUTH") && auth.is_some() => {
@@ -80,7 +79,7 @@ fn counters(info: &str) -> Result<CounterSet, ServerError> {
     Ok(counters)
 }
 
-/// A bulk string of RESP: its length in a line, its bytes, a line's end.
+/// Reads a bulk string of RESP: a line with its length, its bytes, a line end.
 fn bulk(answer: &mut impl BufRead) -> Result<String, ServerError> {
     let first = accepted_line(answer)?;
     let length = first.strip_prefix('$').and_then(|length| length.parse::<u64>().ok());

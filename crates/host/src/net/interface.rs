@@ -1,4 +1,4 @@
-//! What went through each network interface, from `/proc/net/dev`.
+//! Traffic of each network interface, from `/proc/net/dev`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use plimsoll_record::{CounterSet, Metric, Source, Subject};
 
 use crate::collector::{Collector, Read, text};
 
-/// The columns after an interface's name.
+/// The columns that are read, counted from the first after an interface's name.
 const COLUMNS: [(usize, Metric); 6] = [
     (0, interface::RECEIVED_BYTES),
     (1, interface::RECEIVED_PACKETS),
@@ -18,12 +18,12 @@ const COLUMNS: [(usize, Metric); 6] = [
     (11, interface::SENT_DROPPED),
 ];
 
-/// A collector of bytes, packets and drops of each interface of the network namespace whose files are in the folder `net`,
-/// and of the speed of one whose hardware reports it: `devices` is the folder of the machine's interfaces, none for another
-/// namespace. The loopback is read only where there is no other interface.
+/// Returns a collector of the bytes, packets and drops of each interface in the network namespace whose files are in the folder
+/// `net`, and of the speed of interfaces whose hardware reports it. `devices` is the folder of the machine's interfaces; `None`
+/// for another namespace. The loopback is read only if there is no other interface.
 pub(crate) fn collector(net: &Path, devices: Option<PathBuf>) -> Collector {
     let file = net.join("dev");
-    // The speed of a link is read once: the hardware may answer slowly.
+    // The speed of a link is read only once: the hardware may answer slowly.
     let mut speeds: HashMap<String, Option<u64>> = HashMap::new();
     Collector::subjects(Source::Interface, move || {
         let text = text(&file)?;
@@ -43,8 +43,8 @@ pub(crate) fn collector(net: &Path, devices: Option<PathBuf>) -> Collector {
     })
 }
 
-/// In bits per second. The file holds megabits, and -1 where the link is down or virtual. Pairs of virtual interfaces and
-/// tunnels invent a number, so that only hardware, or a bond of hardware, is believed.
+/// Returns the speed in bits per second. The file holds megabits, and -1 for links that are down or virtual. Pairs of virtual
+/// interfaces and tunnels make up a number, so only hardware, or a bond of hardware, is trusted.
 fn speed(device: &Path) -> Option<u64> {
     if !device.join("device").exists() && !device.join("bonding").exists() {
         return None;
@@ -53,7 +53,7 @@ fn speed(device: &Path) -> Option<u64> {
     Some(mbit * 1_000_000).filter(|speed| *speed > 0)
 }
 
-/// An interface's name and counters.
+/// Parses an interface's name and counters.
 fn counters(line: &str) -> Option<(&str, CounterSet)> {
     let (name, values) = line.split_once(':')?;
     let values: Vec<u64> = values.split_ascii_whitespace().map_while(|value| value.parse().ok()).collect();

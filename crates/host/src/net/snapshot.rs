@@ -1,4 +1,4 @@
-//! The sockets of a host at one moment, and which of them belong together.
+//! A snapshot of a host's sockets, with each connection assigned to its listener.
 
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
@@ -6,28 +6,28 @@ use std::net::{IpAddr, SocketAddr};
 use super::tcp_table::Socket;
 use super::unix_table::UnixSockets;
 
-/// The established connections to one listening socket.
+/// Counts of the established connections to one listening socket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Connections {
     pub(crate) established: u64,
-    /// Those with bytes that no process has read yet.
+    /// Connections with bytes that no process has read yet.
     pub(crate) unread: u64,
 }
 
-/// Listeners and established connections. Each connection is classified once, since there may be tens of thousands.
+/// Listeners and established connections. Each connection is classified only once, since there may be tens of thousands.
 #[derive(Debug, Default)]
 pub(crate) struct SocketSnapshot {
     listening: Vec<Socket>,
-    /// The listeners of each port, by their index.
+    /// The listeners of each port, as indexes into `listening`.
     ports: HashMap<u16, Vec<usize>>,
     established: Option<Vec<Socket>>,
-    /// The connections to each listener.
+    /// The connections to each listener, in the order of `listening`.
     connections: Vec<Connections>,
-    /// The connections that were opened from this host, by their index.
+    /// The connections opened from this host, as indexes into `established`.
     outbound: Vec<usize>,
-    /// The unix sockets that listen, and the connections to them.
+    /// The listening unix sockets, and the connections to them.
     pub(crate) unix: UnixSockets,
-    /// Whether it is known which outbound connections belong to watched processes.
+    /// Whether the owners of the outbound connections have been determined, as far as these are watched processes.
     pub(crate) attributed: bool,
 }
 
@@ -45,8 +45,8 @@ impl SocketSnapshot {
         snapshot
     }
 
-    /// A listening address is never the origin of a connection: a connection whose local end belongs to no listener was
-    /// opened from here.
+    /// Sorts connections into inbound and outbound. A listening address is never the origin of a connection, so a connection whose
+    /// local end belongs to no listener was opened from here.
     fn classify(&mut self, established: &[Socket]) {
         for (index, socket) in established.iter().enumerate() {
             match self.listener_index(socket.local) {
@@ -60,12 +60,12 @@ impl SocketSnapshot {
         }
     }
 
-    /// The sockets that listen on TCP, each with its connections; of several on one address, the first has those of all.
+    /// Returns the listening TCP sockets with their connections. If several share one address, the first has the connections of all.
     pub(crate) fn listening(&self) -> impl Iterator<Item = (&Socket, Connections)> {
         self.listening.iter().zip(self.connections.iter().copied())
     }
 
-    /// All sockets that listen.
+    /// Returns the inodes of all listening sockets.
     pub(crate) fn listening_inodes(&self) -> HashSet<u64> {
         let unix = self.unix.listening.iter().map(|socket| socket.inode);
         self.listening.iter().map(|socket| socket.inode).chain(unix).collect()
@@ -81,8 +81,8 @@ impl SocketSnapshot {
         self.attributed && self.is_whole()
     }
 
-    /// The address of the listener that accepts connections to this address: the one bound to it, else the one bound to
-    /// all addresses of its family, else the one bound to all of IPv6, which usually accepts IPv4 too.
+    /// Returns the address of the listener that accepts connections to `address`: the one bound to it, else the one bound to all
+    /// addresses of its family, else the one bound to all of IPv6, which usually accepts IPv4 too.
     fn listener_at(&self, address: SocketAddr) -> Option<SocketAddr> {
         self.listener_index(address).map(|index| self.listening[index].local)
     }
@@ -102,20 +102,20 @@ impl SocketSnapshot {
             .map(|(_, index)| index)
     }
 
-    /// The TCP connections that were opened from this host.
+    /// Returns the TCP connections opened from this host.
     pub(crate) fn outbound(&self) -> impl Iterator<Item = &Socket> {
         let established = self.established.as_deref().unwrap_or_default();
         self.outbound.iter().map(|index| &established[*index])
     }
 
-    /// The sockets of connections that were opened from this host.
+    /// Returns the inodes of all sockets whose connection was opened from this host.
     pub(crate) fn outbound_inodes(&self) -> HashSet<u64> {
         let tcp = self.outbound().map(|socket| socket.inode).filter(|inode| *inode != 0);
         tcp.chain(self.unix.outbound().map(|(inode, _)| inode)).collect()
     }
 
-    /// The listeners on this machine to which connections lead that belong to `ours`. The other end is on this machine if
-    /// the list of connections has it as well.
+    /// Returns the inodes of the listeners on this machine that sockets of `ours` have connections to. The other end of a connection
+    /// is on this machine if the list of connections contains that end as well.
     pub(crate) fn local_dependencies(&self, ours: impl Fn(u64) -> bool) -> HashSet<u64> {
         let outbound = self.outbound().filter(|socket| ours(socket.inode));
         let ends: HashSet<(SocketAddr, SocketAddr)> =
@@ -130,7 +130,7 @@ impl SocketSnapshot {
         tcp.chain(unix).collect()
     }
 
-    /// The listeners to which connections from other machines lead.
+    /// Returns the inodes of the listeners that have connections from other machines.
     pub(crate) fn serving(&self) -> HashSet<u64> {
         let here: HashSet<(SocketAddr, SocketAddr)> =
             self.outbound().map(|socket| (socket.remote, socket.local)).collect();

@@ -14,13 +14,13 @@ struct SocketCounts {
 }
 
 impl SocketCounts {
-    /// The files in the folder `net`.
+    /// Creates the counts of the network namespace whose files are in the folder `net`.
     fn new(net: &Path) -> Self {
         Self { file: net.join("sockstat"), file6: net.join("sockstat6") }
     }
 
-    /// The sockets of these states; those that are open, `inuse`, of both families. The kernel counts the others of both
-    /// families together.
+    /// Reads the number of sockets in each of these states. The kernel counts open sockets (`inuse`) per address family, so those of
+    /// IPv6 are added; its other counts include both families.
     fn read<const N: usize>(&self, states: [&str; N]) -> Result<[u64; N], Missing> {
         let text = text(&self.file)?;
         let mut counts = [0; N];
@@ -34,20 +34,20 @@ impl SocketCounts {
         Ok(counts)
     }
 
-    /// The open sockets of IPv6. A kernel without it has no such file, and no such sockets.
+    /// Returns the number of open IPv6 sockets; 0 on a kernel without IPv6, which has no such file.
     fn open6(&self) -> u64 {
         text(&self.file6).ok().and_then(|text| number(&text, "TCP6:", "inuse")).unwrap_or(0)
     }
 }
 
-/// The number after a name in a line of names and numbers.
+/// Returns the number after `name`, in the line that begins with `line`.
 fn number(text: &str, line: &str, name: &str) -> Option<u64> {
     let mut words = after(text, line)?.split_ascii_whitespace();
     words.find(|word| *word == name)?;
     words.next()?.parse().ok()
 }
 
-/// A collector of the TCP sockets of the network namespace whose files are in the folder `net`.
+/// Returns a collector of the TCP sockets of the network namespace whose files are in the folder `net`.
 pub(crate) fn sockets(net: &Path) -> Collector {
     let counts = SocketCounts::new(net);
     Collector::host(Source::Sockets, move || {
@@ -56,8 +56,8 @@ pub(crate) fn sockets(net: &Path) -> Collector {
     })
 }
 
-/// A collector of the sockets that may hold a local port, and of how many ports there are. The sockets are those of both
-/// ends where the target is on this machine, and of every other process: an upper bound of the ports in use.
+/// Returns a collector of the sockets that may hold a local port, and of the number of ports. The count is an upper bound of the
+/// ports in use: it includes sockets of other processes, and both ends of a connection whose target is on this machine.
 pub(crate) fn ports(root: &Path) -> Collector {
     let counts = SocketCounts::new(&root.join("proc/net"));
     let range = root.join("proc/sys/net/ipv4/ip_local_port_range");
@@ -78,7 +78,7 @@ fn in_range(range: &Path) -> Option<u64> {
     Some((last + 1).saturating_sub(first))
 }
 
-/// A collector of how full the kernel's table of tracked connections is. A machine that filters nothing by connection has
+/// Returns a collector of the size and limit of the kernel's connection tracking table. A machine without stateful filtering has
 /// no such table.
 pub(crate) fn conntrack(root: &Path) -> Collector {
     let folder = root.join("proc/sys/net/netfilter");

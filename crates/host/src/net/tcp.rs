@@ -1,4 +1,4 @@
-//! What TCP sent, received and retransmitted, from `/proc/net/snmp` and `/proc/net/netstat`.
+//! TCP connections opened, segments and retransmissions, from `/proc/net/snmp` and `/proc/net/netstat`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use plimsoll_record::{CounterSet, Metric, Source};
 
 use crate::collector::{Collector, Missing, malformed, text};
 
-/// The counters taken from each file, by the kernel's name for them.
+/// The counters read from each file, by the kernel's names.
 const SNMP: &[(&str, Metric)] = &[
     ("ActiveOpens", tcp::ACTIVE_OPENS),
     ("PassiveOpens", tcp::PASSIVE_OPENS),
@@ -25,22 +25,22 @@ const NETSTAT: &[(&str, Metric)] = &[
     ("ListenDrops", tcp::LISTEN_DROPS),
 ];
 
-/// A collector of TCP in the network namespace whose files are in the folder `net`, counted since it was created.
+/// Returns a collector of TCP counters of the network namespace whose files are in the folder `net`. They count from its creation.
 pub(crate) fn collector(net: &Path) -> Collector {
     let (snmp, netstat) = (net.join("snmp"), net.join("netstat"));
     Collector::host(Source::Tcp, move || {
         let mut counters = CounterSet::default();
         take(&mut counters, &snmp, "Tcp:", SNMP)?;
         match take(&mut counters, &netstat, "TcpExt:", NETSTAT) {
-            // An older kernel counts less; what it does count stands.
+            // An older kernel has fewer counters; the others are kept.
             Ok(()) | Err(Missing::Absent) => Ok(counters),
             Err(failed) => Err(failed),
         }
     })
 }
 
-/// Takes the named columns of a line of values; their names are in an equal line before it. A column that this kernel does
-/// not have is left out, as long as there is any.
+/// Adds the named columns of a line of values to `counters`. The line before it, with the same prefix, holds the column names.
+/// Columns that this kernel lacks are left out, but at least one must be there.
 fn take(
     counters: &mut CounterSet,
     file: &Path,

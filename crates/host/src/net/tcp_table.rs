@@ -1,4 +1,4 @@
-//! The TCP sockets of a host, one by one.
+//! The table of a host's TCP sockets.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -9,16 +9,16 @@ use rustix::io::Errno;
 
 use crate::collector::{Missing, text};
 
-/// One TCP socket, its addresses in their shortest form: an IPv4 address that an IPv6 socket uses is one of IPv4.
+/// One TCP socket. An IPv4 address that an IPv6 socket uses is stored as an IPv4 address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Socket {
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
-    /// Bytes not yet read; of a listener, connections not yet accepted.
+    /// Bytes not yet read; for a listener, connections not yet accepted.
     pub(crate) unread: u64,
-    /// Of a listener, how many connections may wait to be accepted; `None` where only files are read.
+    /// For a listener, the maximum of connections that wait to be accepted; `None` if only files are read.
     pub(crate) queue_limit: Option<u64>,
-    /// 0 while no process has accepted it.
+    /// 0 until a process accepts the connection.
     pub(crate) inode: u64,
 }
 
@@ -26,17 +26,17 @@ pub(crate) struct Socket {
 const ESTABLISHED: &str = "01";
 const LISTENING: &str = "0A";
 
-/// Where the sockets are listed.
+/// Lists the TCP sockets of a host.
 #[derive(Debug)]
 pub(crate) struct TcpTable {
-    /// The kernel is asked directly, unless it refuses.
+    /// The kernel's own list; `None` once the kernel has refused it.
     pub(crate) kernel: Option<plimsoll_sys::TcpTable>,
-    /// The folder of the files `tcp` and `tcp6`, which cost more and lack the limits of queues.
+    /// The folder of the files `tcp` and `tcp6`, which cost more to read and lack the queue limits.
     files: PathBuf,
 }
 
 impl TcpTable {
-    /// The sockets of the host whose file tree begins at `root`, or of the network namespace of one of its processes.
+    /// Creates the table of the host whose file tree begins at `root`, or of the network namespace of its process `net_pid`.
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
         let files = match net_pid {
             Some(pid) => root.join(format!("proc/{pid}/net")),
@@ -58,7 +58,7 @@ impl TcpTable {
         self.or_files(asked, ESTABLISHED)
     }
 
-    /// What the kernel answered, or what its files hold where it is not asked. It is not asked again once it refuses.
+    /// Returns the kernel's answer, or the content of the files if the kernel was not asked. After a refusal it is not asked again.
     fn or_files(
         &mut self,
         asked: Option<io::Result<Vec<Socket>>>,
@@ -73,8 +73,8 @@ impl TcpTable {
     }
 }
 
-/// Whether the kernel, or what confines this process, has no such list at all: modules that are not loaded and must not be, as
-/// in some containers. Any other error may be gone the next time.
+/// Whether the kernel, or a sandbox around this process, has no such list at all, such as in containers whose kernel modules must not
+/// be loaded. Any other error may be gone the next time.
 pub(super) fn is_refusal(error: &io::Error) -> bool {
     let refusals = [Errno::OPNOTSUPP, Errno::NOENT, Errno::INVAL, Errno::PERM, Errno::ACCESS];
     Errno::from_io_error(error).is_some_and(|errno| refusals.contains(&errno))
@@ -84,7 +84,7 @@ pub(super) fn not_listed(kind: &str, error: &io::Error) -> Missing {
     Missing::Failed(format!("could not list the {kind} sockets by sock_diag: {error}"))
 }
 
-/// A list of sockets of the kernel. Only this machine's can be asked, and only by a user who may enter the namespace.
+/// Opens one of the kernel's lists of sockets. That works only on this machine, and only for a user who may enter the namespace.
 pub(super) fn opened<T>(
     root: &Path,
     net_pid: Option<u32>,
@@ -112,7 +112,7 @@ fn canonical(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// A kernel without IPv6 has no second file.
+/// Reads the sockets of one state from files. A kernel without IPv6 has no `tcp6`.
 fn from_files(net: &Path, state: &str) -> Result<Vec<Socket>, Missing> {
     let mut sockets = from_text(&text(&net.join("tcp"))?, state);
     match text(&net.join("tcp6")) {
@@ -127,7 +127,7 @@ fn from_text(text: &str, state: &str) -> Vec<Socket> {
     text.lines().skip(1).filter_map(|line| from_line(line, state)).collect()
 }
 
-/// One line, proc_net_tcp in the kernel's documentation.
+/// Parses one line (proc_net_tcp in the kernel's documentation).
 fn from_line(line: &str, state: &str) -> Option<Socket> {
     let mut words = line.split_ascii_whitespace().skip(1);
     let (local, remote, found) = (words.next()?, words.next()?, words.next()?);
@@ -144,7 +144,7 @@ fn from_line(line: &str, state: &str) -> Option<Socket> {
     })
 }
 
-/// An address is written as 32-bit numbers in the order of the machine's own bytes.
+/// Parses an address. It is written as 32-bit numbers in the machine's byte order.
 fn address(text: &str) -> Option<SocketAddr> {
     let (ip, port) = text.split_once(':')?;
     let word = |at: usize| u32::from_str_radix(ip.get(at..at + 8)?, 16).ok().map(u32::to_ne_bytes);

@@ -9,7 +9,7 @@ use plimsoll_sys::UnixSocket;
 use super::tcp_table::{is_refusal, not_listed, opened};
 use crate::collector::Missing;
 
-/// Sockets that most services of a machine are connected to for its own housekeeping: no request passes there.
+/// Sockets that most services of a machine use for housekeeping, and never for requests.
 const HOUSEKEEPING: [&str; 7] = [
     "/run/systemd/",
     "/run/dbus/",
@@ -20,16 +20,16 @@ const HOUSEKEEPING: [&str; 7] = [
     "@/tmp/dbus-",
 ];
 
-/// A unix socket that listens.
+/// A listening unix socket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Listening {
-    /// Its path, or its name after an `@`.
+    /// Its path, or `@` and its name in the abstract namespace.
     pub(crate) name: String,
     pub(crate) inode: u64,
-    /// Connections not yet accepted, and how many of them may wait.
+    /// Connections not yet accepted, and the maximum of these.
     pub(crate) queue: u64,
     pub(crate) queue_limit: u64,
-    /// Connections that were accepted and are not closed, and those of them with bytes that no process has read yet.
+    /// Accepted connections that are still open, and those of them with bytes that no process has read yet.
     pub(crate) established: u64,
     pub(crate) unread: u64,
 }
@@ -38,9 +38,9 @@ pub(crate) struct Listening {
 #[derive(Debug, Default)]
 pub(crate) struct UnixSockets {
     pub(crate) listening: Vec<Listening>,
-    /// The sockets that connected, with the index of the listener.
+    /// The inodes of the sockets that connected, each with the index of its listener.
     outbound: Vec<(u64, usize)>,
-    /// Those whose other end is in another network namespace, as where two containers share the folder of a socket.
+    /// The inodes of sockets whose other end is in another network namespace, such as of containers that share a socket's folder.
     abroad: Vec<u64>,
 }
 
@@ -65,7 +65,7 @@ impl UnixSockets {
         let at: HashMap<String, usize> =
             listening.iter().enumerate().map(|(index, one)| (one.name.clone(), index)).collect();
         let mut outbound = Vec::new();
-        // A connection has the listener's name at the end that was accepted, and the other end connected.
+        // The accepted end of a connection has the listener's name; the other end is the one that connected.
         for socket in sockets.iter().filter(|socket| !socket.listening) {
             let Some(index) = socket.name.as_ref().and_then(|name| at.get(name)) else { continue };
             listening[*index].established += 1;
@@ -79,14 +79,14 @@ impl UnixSockets {
         Self { listening, outbound, abroad: abroad(sockets) }
     }
 
-    /// The sockets that connected, each with the listener; `None` if that is in another network namespace.
+    /// Returns the inode of each socket that connected, with its listener; `None` if that is in another network namespace.
     pub(crate) fn outbound(&self) -> impl Iterator<Item = (u64, Option<&Listening>)> {
         let here = self.outbound.iter().map(|(inode, index)| (*inode, Some(&self.listening[*index])));
         here.chain(self.abroad.iter().map(|inode| (*inode, None)))
     }
 }
 
-/// Sockets that connected to one that is not listed: the kernel lists those of one network namespace.
+/// Returns the sockets whose other end is not listed: the kernel lists the sockets of one network namespace.
 fn abroad(sockets: &[UnixSocket]) -> Vec<u64> {
     let ends = sockets.iter().flat_map(|socket| socket.peer.iter().chain(&socket.pending));
     let ends: HashSet<u32> = ends.copied().collect();
@@ -97,17 +97,17 @@ fn abroad(sockets: &[UnixSocket]) -> Vec<u64> {
     sockets.iter().filter(connected).map(|socket| socket.inode.into()).collect()
 }
 
-/// The kernel's list of sockets; files do not say which belong together.
+/// The kernel's list of unix sockets. There is no fallback to files, which do not say which sockets are connected.
 #[derive(Debug)]
 pub(crate) struct UnixTable(Option<plimsoll_sys::UnixTable>);
 
 impl UnixTable {
-    /// The sockets of the host whose file tree begins at `root`, or of the network namespace of one of its processes.
+    /// Creates the table of the host whose file tree begins at `root`, or of the network namespace of its process `net_pid`.
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
         Self(opened(root, net_pid, plimsoll_sys::UnixTable::open))
     }
 
-    /// The sockets as they are now. A kernel that refuses this list, as one that was built without it, has none, and is not
+    /// Returns the current sockets. A kernel that refuses this list, such as one built without it, counts as having no sockets and is not
     /// asked again.
     pub(crate) fn sockets(&mut self) -> Result<UnixSockets, Missing> {
         let asked = self.0.as_mut().map(plimsoll_sys::UnixTable::sockets);

@@ -1,23 +1,22 @@
-//! Which of many threads or processes are reported, because they ran.
+//! Selects which of many threads or processes to report, by the time that they ran.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// A new one takes the place of one that is reported only if it ran so many times as much: of many that run alike, those that
-/// are reported stay.
+/// A candidate replaces a reported entry only if it ran this many times as much, so that the selection among equally busy ones is stable.
 const CLEARLY: u64 = 2;
 
-/// The threads or processes that are reported, by their ids. One that was reported stays until it ends, so that its counters can
-/// be followed; where there is no room for one that runs clearly more, that of the one that ran least is taken.
+/// The reported threads or processes, by id. A reported one stays until it ends, so that its counters can be followed. If there is no
+/// room left, one that ran clearly more replaces the one that ran least.
 #[derive(Debug)]
 pub(crate) struct Busiest {
-    /// So many are added at most because they ran most since the last read.
+    /// The most entries added per read.
     most: usize,
-    /// So many are reported at all.
+    /// The most entries reported.
     room: usize,
-    /// One that ran less takes no place of another.
+    /// An entry that ran less than this replaces no other.
     noticeable: u64,
-    /// With how much each ran, halved at each read: what waits for a moment is not idle.
+    /// The time that each ran, halved at each read: one that pauses briefly is not idle.
     reported: BTreeMap<u32, u64>,
 }
 
@@ -26,12 +25,12 @@ impl Busiest {
         Self { most, room, noticeable, reported: BTreeMap::new() }
     }
 
-    /// The ids of those that are reported.
+    /// Returns the ids of the reported entries.
     pub(crate) fn reported(&self) -> impl Iterator<Item = u32> {
         self.reported.keys().copied()
     }
 
-    /// Chooses anew: `all` are those that live, each once, with how much it ran since the last read.
+    /// Updates the selection. `all` holds every living entry once, with the time that it ran since the last read.
     pub(crate) fn choose(&mut self, all: impl Iterator<Item = (u32, u64)>) {
         let before = std::mem::take(&mut self.reported);
         let mut busiest: Vec<(Reverse<u64>, u32)> = Vec::new();
@@ -49,7 +48,7 @@ impl Busiest {
         }
     }
 
-    /// Whether there is room for one that ran so much: where there was none, the one that ran least is removed for it.
+    /// Whether there is room for an entry that ran this much. If necessary, makes room by removing the entry that ran least.
     fn has_room(&mut self, ran: u64) -> bool {
         if self.reported.len() < self.room {
             return true;

@@ -1,4 +1,4 @@
-//! File descriptors of this process, from `/proc/self`, and how those of any process are counted.
+//! File descriptors of this process, from `/proc/self`, and the counting of those of any process.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use plimsoll_units::{Clock, Instant, RealClock};
 use crate::collector::{Collector, Missing, Read, after, malformed, missing, text};
 use crate::cost::{Pace, thread_cpu};
 
-/// A collector of the descriptors that the generator's own process has open and may have open. Nothing is reported while
-/// they are too many to be counted again already.
+/// Returns a collector of the descriptors that this process, the generator, has open, and of their limit. In a round in which counting
+/// would exceed its share of CPU time, it reports nothing.
 pub(crate) fn collector(root: &Path) -> Collector {
     let process = root.join("proc/self");
     let mut counts = DescriptorCounts::new();
@@ -31,15 +31,15 @@ fn own_limit(process: &Path) -> Result<u64, Missing> {
     limit(&text(&limits)?).ok_or_else(|| malformed(&limits, "number in the line `Max open files`"))
 }
 
-/// Counts the descriptors of processes. Since Linux 6.2 the size of a folder `fd` is the number of its entries. Before, it is
-/// zero, and they are counted one by one, which takes some ten milliseconds for as many thousand: in one round those of all
-/// processes, or of none while that would take more than its share.
+/// Counts the descriptors of processes. Since Linux 6.2 the size of a folder `fd` is its number of entries. In older kernels it is zero,
+/// and the entries must be listed, which takes about ten milliseconds for ten thousand. Such a round counts either all processes, or
+/// none if that would exceed the share of CPU time.
 #[derive(Debug)]
 pub(super) struct DescriptorCounts {
     pace: Pace,
     round_began: Instant,
     may_list: bool,
-    /// The CPU time of this round; `None` while no folder was listed.
+    /// The CPU time spent in this round; `None` if no folder was listed.
     spent: Option<Duration>,
 }
 
@@ -56,7 +56,7 @@ impl DescriptorCounts {
         (self.round_began, self.may_list) = (now, self.pace.is_due(now));
     }
 
-    /// The descriptors that a process has open, by its folder in `/proc`; `None` if they are not counted in this round.
+    /// Returns the number of open descriptors of the process with this folder in `/proc`; `None` if this round counts none.
     pub(super) fn open(&mut self, process: &Path) -> io::Result<Option<u64>> {
         let folder = process.join("fd");
         match fs::metadata(&folder)?.len() {
@@ -72,7 +72,7 @@ impl DescriptorCounts {
     }
 }
 
-/// The soft limit of open descriptors in a file `/proc/PID/limits`.
+/// Parses the soft limit of open descriptors from `/proc/PID/limits`.
 pub(super) fn limit(limits: &str) -> Option<u64> {
     let soft = after(limits, "Max open files")?.split_ascii_whitespace().next()?;
     if soft == "unlimited" { Some(u64::MAX) } else { soft.parse().ok() }

@@ -9,8 +9,8 @@ use super::tracker::{ProcessTracker, SharedTracker};
 use crate::collector::{Collector, Missing, Read};
 use crate::net::snapshot::Connections;
 
-/// A collector of each TCP or unix address that a watched process listens on. Its connections are left out while there are
-/// too many to be listed again already.
+/// Returns a collector of each TCP or unix address that a watched process listens on. In a round in which listing connections would
+/// exceed its share of CPU time, their counts are left out.
 pub(crate) fn collector(tracker: SharedTracker) -> Collector {
     Collector::subjects(Source::Listener, move || {
         let tracker = tracker.refreshed();
@@ -22,7 +22,7 @@ pub(crate) fn collector(tracker: SharedTracker) -> Collector {
     })
 }
 
-/// All sockets that listen on one address together: several can, to share its connections.
+/// All sockets that listen on one address; several can share its connections.
 #[derive(Default)]
 struct Queue {
     owners: Vec<u32>,
@@ -42,8 +42,8 @@ impl Queue {
         self.connections.unread += connections.unread;
     }
 
-    /// The process that opened the socket: children own their parent's socket too, so it is the first owner whose parent is
-    /// no owner.
+    /// Returns the process that opened the socket. Children inherit their parent's sockets, so that is the first owner whose parent is not
+    /// an owner.
     fn opener(&self, tracker: &ProcessTracker) -> Option<u32> {
         let parent = |pid: &u32| tracker.table.processes.get(pid).map(|process| process.parent);
         let first = |pid: &&u32| parent(pid).is_some_and(|parent| !self.owners.contains(&parent));
@@ -61,7 +61,7 @@ impl Queue {
     }
 }
 
-/// The listeners to report.
+/// Returns the listeners to report, by address.
 fn queues(tracker: &ProcessTracker) -> Result<BTreeMap<Address<'_>, Queue>, Missing> {
     let (sockets, owners) = tracker.sockets()?;
     let mut queues: BTreeMap<Address<'_>, Queue> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What is busy on a machine, and what serves a port.
+//! The busy processes of a machine, and the processes that serve a port.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
@@ -13,23 +13,23 @@ use super::table::ProcessTable;
 use crate::collector::Missing;
 use crate::net::tcp_table::TcpTable;
 
-/// The CPU time of every process of a machine at one instant, to find out what is busy. It is no collector: where there are
-/// thousands of processes it costs too much to be read each second.
+/// The CPU time of every process of a machine at one instant, to find the busy ones. This is not a collector: with thousands of
+/// processes it is too expensive to read each second.
 #[derive(Debug)]
 pub struct CpuTimes(ProcessTable);
 
-/// A process that ran.
+/// The CPU time that a process used between two reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessCpuUse {
     pub pid: u32,
-    /// As the kernel keeps it.
+    /// The name as the kernel keeps it.
     pub name: String,
-    /// The kernel counts in hundredths of a second.
+    /// In steps of a clock tick, usually a hundredth of a second.
     pub cpu_ms: u64,
 }
 
 impl CpuTimes {
-    /// Reads the times of the machine whose file tree begins at `root`.
+    /// Reads the CPU times of the machine whose file tree begins at `root`.
     ///
     /// # Errors
     /// When its processes cannot be listed.
@@ -39,7 +39,7 @@ impl CpuTimes {
         Ok(Self(table))
     }
 
-    /// The processes that ran since an earlier read, the busiest first. All CPU time of one that began since then counts.
+    /// Returns the processes that ran since an earlier read, busiest first. For a process that started since then, all its CPU time counts.
     pub fn since(&self, earlier: &Self) -> Vec<ProcessCpuUse> {
         let ran = self.0.processes.values().map(|now| {
             let before = earlier.0.processes.get(&now.pid);
@@ -54,8 +54,8 @@ impl CpuTimes {
     }
 }
 
-/// The processes that listen on a TCP port of the machine whose file tree begins at `root`, and their children; none if
-/// no process does that this user may read.
+/// Returns the processes that listen on a TCP port of the machine whose file tree begins at `root`, and their children. The result is
+/// empty if there are none that this user may read.
 ///
 /// # Errors
 /// When processes or sockets cannot be listed.

@@ -11,16 +11,15 @@ use super::table::Process;
 use super::tracker::{ProcessTracker, SharedTracker};
 use crate::collector::{Collector, Read};
 
-/// Processes that are reported because they ran most since the last read.
+/// The most processes added to the report per read, those that ran most since the last one.
 const BUSIEST: usize = 5;
-/// Processes that are reported at all.
+/// The most processes reported.
 const MAX_REPORTED: usize = 32;
-/// A process that ran for fewer ticks between two reads, which are some seconds apart, takes the place of no other: a few per
+/// A process that ran fewer ticks than this between two reads replaces no other. Reads are some seconds apart, so this is a few per
 /// cent of a core.
 const NOTICEABLE_TICKS: u64 = 10;
 
-/// A collector of the CPU time of processes that compete with the watched ones. All processes are read every few seconds,
-/// and reported then.
+/// Returns a collector of the CPU time of processes that compete with the watched ones. It reads and reports every few seconds.
 pub(crate) fn collector(tracker: SharedTracker) -> Collector {
     let mut others = OtherProcesses::new();
     let mut read_at = None;
@@ -39,7 +38,7 @@ pub(crate) fn collector(tracker: SharedTracker) -> Collector {
     })
 }
 
-/// The CPU time of all processes that are not watched, in ticks.
+/// Returns the CPU time of all processes that are not watched, in ticks.
 fn unwatched(tracker: &ProcessTracker) -> BTreeMap<u32, u64> {
     let ours = |pid: u32| tracker.members.contains_key(&pid) || tracker.overflow.contains(&pid);
     let others = tracker.table.processes.values().filter(|process| !ours(process.pid));
@@ -47,7 +46,7 @@ fn unwatched(tracker: &ProcessTracker) -> BTreeMap<u32, u64> {
 }
 
 struct OtherProcesses {
-    /// CPU time of all processes when they were last read, in ticks.
+    /// The CPU time of each process at the last read, in ticks.
     before: BTreeMap<u32, u64>,
     busiest: Busiest,
 }

@@ -1,4 +1,4 @@
-//! Which processes own which sockets, from `/proc/PID/fd`.
+//! The processes that own sockets, from `/proc/PID/fd`.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -9,16 +9,14 @@ use plimsoll_units::Instant;
 
 use crate::cost::{Pace, thread_cpu};
 
-/// The descriptors of all processes are searched for listeners at most this often, and in at most one part of the time in
-/// so many.
+/// The descriptors of all processes are searched for listeners at most this often, and for at most 1/1000 of the time.
 const ALL_INTERVAL: Duration = Duration::from_secs(2);
 const ALL_PARTS: u32 = 1000;
-/// The same for the descriptors of the watched processes, which are searched for new connections.
+/// The corresponding limits for the search of the watched processes' descriptors for new connections.
 const WATCHED_INTERVAL: Duration = Duration::from_millis(100);
 const WATCHED_PARTS: u32 = 2000;
 
-/// The owners of sockets, as far as they are known. They are looked up once for each socket: a process rarely hands one
-/// over.
+/// The known owners of sockets. Each socket is looked up only once: processes rarely pass a socket on.
 #[derive(Debug)]
 pub(crate) struct SocketOwners {
     proc: PathBuf,
@@ -40,7 +38,7 @@ impl SocketOwners {
         }
     }
 
-    /// The processes that own a socket, as far as known.
+    /// Returns the processes known to own a socket.
     pub(crate) fn of(&self, inode: u64) -> &[u32] {
         self.known.get(&inode).map_or(&[], Vec::as_slice)
     }
@@ -59,8 +57,8 @@ impl SocketOwners {
         });
     }
 
-    /// Finds the owners of the sockets in `needed`, all of which listen, unless they are known or it is too early to search
-    /// again. It searches for the owners of all that listen at once, so that those needed next are known then.
+    /// Finds the owners of the listening sockets in `needed`, unless they are known or it is too early to search again. The search covers
+    /// all of `listening`, so that the sockets needed next are then known.
     pub(crate) fn find_listeners(
         &mut self,
         now: Instant,
@@ -78,7 +76,7 @@ impl SocketOwners {
         self.all.done(now, thread_cpu() - began);
     }
 
-    /// Finds which of these sockets the watched processes own; false if some are new and it is too early to search.
+    /// Finds which of these sockets the watched processes own; false if there are new ones and it is too early to search.
     pub(crate) fn find_watched(
         &mut self,
         now: Instant,
@@ -100,7 +98,7 @@ impl SocketOwners {
         true
     }
 
-    /// Finds which of these sockets belong to processes that were not watched before, whose descriptors are not known yet.
+    /// Finds which of these sockets belong to the processes `pids`, which were not watched before and so have not been searched.
     pub(crate) fn find_in(&mut self, inodes: &HashSet<u64>, pids: impl Iterator<Item = u32>) {
         let unknown = inodes.iter().filter(|inode| !self.known.contains_key(inode)).copied().collect();
         self.search(&unknown, pids);
@@ -109,7 +107,7 @@ impl SocketOwners {
 
     fn search(&mut self, inodes: &HashSet<u64>, pids: impl Iterator<Item = u32>) {
         for pid in pids {
-            // A process that ended meanwhile, or that this user may not read, owns nothing that can be reported.
+            // A process that has ended, or that this user may not read, owns no socket that can be reported.
             let Ok(descriptors) = fs::read_dir(self.proc.join(format!("{pid}/fd"))) else { continue };
             for descriptor in descriptors.flatten() {
                 let inode = fs::read_link(descriptor.path()).ok().and_then(|link| socket(&link));
@@ -125,7 +123,7 @@ impl SocketOwners {
     }
 }
 
-/// The inode in a link such as `socket:[4711]`.
+/// Parses the inode from a link such as `socket:[4711]`.
 fn socket(link: &Path) -> Option<u64> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }

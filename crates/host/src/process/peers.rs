@@ -8,16 +8,16 @@ use super::table::Process;
 use super::tracker::{ProcessTracker, SharedTracker};
 use crate::collector::{Collector, Missing, Read};
 
-/// Peers of one process that are reported: those with the most connections.
+/// The most peers reported per process, those with the most connections.
 const MAX_PEERS: usize = 64;
 
-/// What stands for the name of a unix socket in another network namespace: the kernel gives it only there.
+/// Stands for the name of a unix socket in another network namespace, where the kernel does not show the name.
 const ELSEWHERE: &str = "(another network namespace)";
 
-/// A collector of the established connections of each watched process that opened any, by the address of the other end.
-/// While connections are too many to be listed again already, nothing is reported.
+/// Returns a collector of the established connections that each watched process opened, by the address of the other end. In a round in
+/// which listing connections would exceed its share of CPU time, it reports nothing.
 pub(crate) fn collector(tracker: SharedTracker) -> Collector {
-    // Processes that had a peer before: that they have none any more is reported too.
+    // Processes that had a peer before. Once they have none, that is reported too.
     let mut reported = BTreeSet::new();
     Collector::subjects(Source::Peers, move || {
         let tracker = tracker.refreshed();
@@ -35,7 +35,7 @@ pub(crate) fn collector(tracker: SharedTracker) -> Collector {
 /// The number of connections to each peer.
 type Counts<'a> = BTreeMap<Address<'a>, u64>;
 
-/// The number of connections by process and peer; `None` while that is not known.
+/// Returns the number of connections by process and peer; `None` while it is unknown.
 fn connections(tracker: &ProcessTracker) -> Result<Option<BTreeMap<u32, Counts<'_>>>, Missing> {
     let (sockets, owners) = tracker.sockets()?;
     let member = |inode| owners.of(inode).iter().find(|pid| tracker.members.contains_key(pid)).copied();

@@ -1,14 +1,14 @@
-//! The small files of `/proc` that are read often, above all `/proc/PID/stat`.
+//! Frequently read small files of `/proc`, above all `/proc/PID/stat`.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-/// Longer than any of the small files that are read here.
+/// More than the length of any file that is read here.
 const SMALL_BYTES: usize = 8 * 1024;
 
-/// Reads files that the kernel makes in one piece: with one call each, and without a new buffer for each.
+/// Reads files that the kernel produces in one piece, with one call each and one buffer for all.
 #[derive(Debug)]
 pub(crate) struct SmallFiles {
     buffer: Vec<u8>,
@@ -19,27 +19,27 @@ impl SmallFiles {
         Self { buffer: vec![0; SMALL_BYTES] }
     }
 
-    /// The text of a small file. Bytes that are not ASCII, which only a process's name can hold, become question marks.
+    /// Reads a small file. Bytes that are not ASCII, which occur only in a process's name, become question marks.
     pub(crate) fn text(&mut self, file: &Path) -> io::Result<&str> {
         self.text_of(&File::open(file)?)
     }
 
-    /// The text that an open small file has now: to open it costs the kernel more than to read it.
+    /// Reads the current text of an open small file. Opening a file costs the kernel more than reading it.
     pub(crate) fn text_of(&mut self, file: &File) -> io::Result<&str> {
         let count = file.read_at(&mut self.buffer, 0)?;
         self.buffer[..count].iter_mut().filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
         std::str::from_utf8(&self.buffer[..count]).map_err(io::Error::other)
     }
 
-    /// The line of a process or thread, by its folder in `/proc`.
+    /// Reads `stat` of the process or thread whose folder in `/proc` is `task`.
     pub(crate) fn stat(&mut self, task: &Path) -> io::Result<Stat<'_>> {
         self.stat_of(&File::open(task.join("stat"))?)
     }
 
-    /// The line that an open `stat` has now.
+    /// Reads the current line of an open `stat`.
     ///
     /// # Errors
-    /// When the process ended, also where another has its id by now.
+    /// When the process has ended, even if another process has its id by now.
     pub(crate) fn stat_of(&mut self, file: &File) -> io::Result<Stat<'_>> {
         Stat::parse(self.text_of(file)?).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
     }
@@ -54,21 +54,21 @@ pub(crate) struct Stat<'a> {
     pub(crate) major_faults: u64,
     pub(crate) user_ticks: u64,
     pub(crate) system_ticks: u64,
-    /// Of children that ended and were waited for, user and system.
+    /// User and system time of children that have ended and were waited for.
     pub(crate) children_ticks: u64,
     pub(crate) threads: u64,
     pub(crate) started_ticks: u64,
     pub(crate) resident_pages: u64,
-    /// The core that it runs on or ran on last.
+    /// The core on which it runs, or last ran.
     pub(crate) core: u32,
 }
 
 impl<'a> Stat<'a> {
-    /// The name is in parentheses and may itself contain parentheses.
+    /// Parses a line. The name is in parentheses and may itself contain parentheses.
     fn parse(text: &'a str) -> Option<Self> {
         let (head, rest) = text.rsplit_once(") ")?;
         let name = head.split_once('(')?.1;
-        // The manual counts the columns from 1, and the state is the third.
+        // The manual counts columns from 1; the state is column 3.
         let mut words = rest.split_ascii_whitespace().enumerate();
         let mut column = |number: usize| words.find(|(at, _)| at + 3 == number).map(|(_, word)| word);
         Some(Self {
@@ -87,7 +87,7 @@ impl<'a> Stat<'a> {
     }
 }
 
-/// Ticks in milliseconds.
+/// Converts clock ticks to milliseconds.
 pub(crate) fn ticks_ms(ticks: u64) -> u64 {
     ticks * 1000 / rustix::param::clock_ticks_per_second().max(1)
 }

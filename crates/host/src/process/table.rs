@@ -9,38 +9,36 @@ use plimsoll_record::{Limits, Subject};
 
 use super::stat::{SmallFiles, Stat};
 
-/// Whether it is the first process of a machine, which adopts all orphans and may hold sockets for others, so that its
-/// children belong to no server. In a container the first process may be the server itself.
+/// Whether this is the init process of a machine. It adopts all orphans and may hold sockets for other processes, so its children belong
+/// to no server. In a container the first process may be the server itself.
 fn is_init(pid: u32, name: &str) -> bool {
     pid == 1 && ["systemd", "init"].contains(&name)
 }
 
-/// One process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
     pub(crate) name: String,
     pub(crate) parent: u32,
-    /// When it started, in ticks since boot: a process with the same id and another start is another process.
+    /// The start time in ticks since boot. A process with the same id but another start time is another process.
     pub(crate) started_ticks: u64,
     pub(crate) cpu_ticks: u64,
 }
 
 impl Process {
-    /// The subject of its samples.
+    /// Returns the subject of the process's samples.
     pub(crate) fn subject(&self) -> Subject<'_> {
         Subject::Process { pid: self.pid, name: &self.name }
     }
 }
 
-/// The processes of a host by their ids, as last read: all that `/proc` shows, or those in the network namespace of the
-/// process `net_pid`.
+/// The processes of a host by id, as of the last read: all that `/proc` shows, or those in the network namespace of the process `net_pid`.
 #[derive(Debug)]
 pub(crate) struct ProcessTable {
     proc: PathBuf,
     net_pid: Option<u32>,
     pub(crate) processes: BTreeMap<u32, Process>,
-    /// The `stat` of each of the first processes: to open one costs more than to read it.
+    /// Open `stat` files of the first processes: opening one costs more than reading it.
     open: BTreeMap<u32, File>,
     open_max: usize,
 }
@@ -56,7 +54,7 @@ impl ProcessTable {
         let mut processes = BTreeMap::new();
         for folder in fs::read_dir(&self.proc)?.flatten() {
             let Some(pid) = id(&folder.file_name()) else { continue };
-            // A process that ended meanwhile is no failure.
+            // A process that ended in the meantime is not an error.
             let Ok(process) = self.read(pid, &folder.path(), files) else { continue };
             processes.insert(pid, process);
         }
@@ -69,7 +67,7 @@ impl ProcessTable {
         Ok(())
     }
 
-    /// One process, by its open file or else by its folder.
+    /// Reads one process, from its open file or else from its folder.
     fn read(&mut self, pid: u32, folder: &Path, files: &mut SmallFiles) -> io::Result<Process> {
         if let Some(stat) = self.open.get(&pid).and_then(|file| files.stat_of(file).ok()) {
             return Ok(process(pid, &stat));
@@ -83,12 +81,12 @@ impl ProcessTable {
         Ok(process)
     }
 
-    /// The network namespace that a process is in now: a process that is just starting may not be in its own yet.
+    /// Returns the current network namespace of a process. A process that is just starting may not have entered its own yet.
     fn namespace(&self, pid: u32) -> Option<PathBuf> {
         fs::read_link(self.proc.join(format!("{pid}/ns/net"))).ok()
     }
 
-    /// When a process started, as of the last read.
+    /// Returns the start time of a process, as of the last read.
     pub(crate) fn started_ticks(&self, pid: u32) -> Option<u64> {
         self.processes.get(&pid).map(|process| process.started_ticks)
     }
@@ -98,7 +96,7 @@ impl ProcessTable {
         self.processes.get(&pid).is_some_and(|process| !is_init(pid, &process.name))
     }
 
-    /// A process, its parent, and so on.
+    /// Returns a process, its parent, and so on up to the first process.
     pub(crate) fn ancestors(&self, pid: u32) -> BTreeSet<u32> {
         let mut found = BTreeSet::new();
         let mut next = Some(pid);
@@ -108,7 +106,7 @@ impl ProcessTable {
         found
     }
 
-    /// Adds the children of these processes, and theirs.
+    /// Adds all descendants of these processes.
     pub(crate) fn add_descendants(&self, pids: &mut BTreeSet<u32>) {
         loop {
             let known = pids.len();
@@ -133,7 +131,7 @@ fn process(pid: u32, stat: &Stat<'_>) -> Process {
     }
 }
 
-/// The id that a folder in `/proc` or `/proc/PID/task` is named by.
+/// Parses the id from the name of a folder in `/proc` or `/proc/PID/task`.
 pub(crate) fn id(name: &std::ffi::OsStr) -> Option<u32> {
     name.to_str()?.parse().ok()
 }

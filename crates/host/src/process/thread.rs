@@ -10,17 +10,17 @@ use super::threads::Thread;
 use super::tracker::SharedTracker;
 use crate::collector::{Collector, Read};
 
-/// Threads of a process that are reported because they ran most since the last read.
+/// The most threads per process added to the report per read, those that ran most since the last one.
 const BUSIEST: usize = 32;
-/// Threads of a process that are reported at all.
+/// The most threads reported per process.
 const MAX_REPORTED: usize = 128;
-/// A thread that ran for less between two reads, which are a second apart, takes the place of no other.
+/// A thread that ran less than this between two reads, which are a second apart, replaces no other.
 const NOTICEABLE_NS: u64 = 10_000_000;
 
-/// A collector of the busiest threads of the watched processes. Nothing is reported while there are too many threads to be
-/// read again already.
+/// Returns a collector of the busiest threads of the watched processes. In a round in which reading threads would exceed its share of CPU
+/// time, it reports nothing.
 pub(crate) fn collector(tracker: SharedTracker) -> Collector {
-    // Threads that were reported, by process.
+    // The reported threads of each process.
     let mut reported: BTreeMap<u32, Busiest> = BTreeMap::new();
     Collector::new(move || {
         let tracker = tracker.refreshed();

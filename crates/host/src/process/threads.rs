@@ -9,20 +9,20 @@ use std::{fs, io};
 use super::stat::{SmallFiles, ticks_ms};
 use super::table::id;
 
-/// Threads whose switches are read at each refresh: those that ran most. The file with the switches costs the kernel about
-/// five times as much as the file with the times.
+/// The number of threads whose context switches are read at each refresh, those that ran most. The file with the switches costs the kernel
+/// about five times as much as the file with the times.
 const SWITCHES_READ: usize = 64;
-/// The clock of a whole process, read before those of its threads, is ahead of them by two ticks only if there were others.
+/// The CPU time of a whole process is read before that of its threads. It can be ahead of their sum by two ticks only if other threads ran.
 const AHEAD_US: u64 = 20_000;
 
-/// What a thread has used since it started.
+/// Resource use of a thread since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Use {
     /// Time on a CPU.
     pub(crate) run_ns: u64,
-    /// Time that it was ready to run and had no CPU.
+    /// Time ready to run, without a CPU.
     pub(crate) wait_ns: u64,
-    /// How often it gave the CPU up, and how often it was preempted; `None` where that was not read.
+    /// Context switches: voluntary ones, and preemptions; `None` if they were not read.
     pub(crate) voluntary: Option<u64>,
     pub(crate) involuntary: Option<u64>,
 }
@@ -36,17 +36,16 @@ impl Use {
     }
 }
 
-/// The sum of what is known; `None` if neither is.
+/// Adds the known values; `None` if both are unknown.
 fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.into_iter().chain(other).reduce(Add::add)
 }
 
-/// One thread.
 #[derive(Debug, Default)]
 pub(crate) struct Thread {
     pub(crate) name: String,
     pub(crate) used: Use,
-    /// Time on a CPU between the last two reads; 0 after the first.
+    /// CPU time between the last two reads; 0 after the first.
     pub(crate) ran_ns: u64,
     slices: u64,
     seen: bool,
@@ -55,17 +54,17 @@ pub(crate) struct Thread {
 /// All threads of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
-    /// By their ids.
+    /// The living threads, by id.
     pub(crate) all: BTreeMap<u32, Thread>,
-    /// Of threads that ended, with the CPU time that no read has seen: of those that ended before the first one or after their last,
-    /// or lived between two.
+    /// The use of threads that have ended. It includes CPU time that no read of a thread has seen: of threads that ended before
+    /// the first read or lived between two reads, and of threads that ran after their last one.
     ended: Use,
 }
 
 impl Threads {
-    /// Reads the threads of a process, by its folder in `/proc`.
+    /// Reads the threads of the process whose folder in `/proc` is `folder`.
     pub(crate) fn refresh(&mut self, folder: &Path, files: &mut SmallFiles) -> io::Result<()> {
-        // Before the threads, so that it lags: by a tick, or more where others have used the rest.
+        // Read before the threads, so that it lags by a tick, and by more if other threads share the tick.
         let whole = files.stat(folder).map(|stat| 1000 * ticks_ms(stat.user_ticks + stat.system_ticks));
         let mut changed = Vec::new();
         self.all.values_mut().for_each(|thread| thread.seen = false);
@@ -104,7 +103,7 @@ impl Threads {
 
     fn read_switches(&mut self, tid: u32, folder: &Path, files: &mut SmallFiles) {
         let Some(thread) = self.all.get_mut(&tid) else { return };
-        // A thread that ended meanwhile keeps what is known of it.
+        // A thread that ended in the meantime keeps its last known values.
         let Ok(text) = files.text(&folder.join(format!("task/{tid}/status"))) else { return };
         for (name, value) in text.lines().filter_map(|line| line.split_once(':')) {
             match name {
@@ -116,7 +115,8 @@ impl Threads {
         }
     }
 
-    /// Threads are counted by the nanosecond and the whole by the tick, so that the whole counts only where it is ahead.
+    /// Adds CPU time that only the process's own count shows. Threads are counted in nanoseconds and the process in ticks, so the process's
+    /// count matters only if it is clearly ahead.
     fn add_unseen(&mut self, whole_us: u64) {
         let Some(Use { run_ns, .. }) = self.used() else { return };
         let ahead_us = whole_us.saturating_sub(run_ns / 1000);
@@ -125,7 +125,7 @@ impl Threads {
         }
     }
 
-    /// What all threads used, those included that ended while they were watched; `None` where the kernel does not count.
+    /// Returns the sum over all threads, including those that ended while they were watched; `None` if the kernel does not count.
     pub(crate) fn used(&self) -> Option<Use> {
         let mut used = self.ended;
         self.all.values().for_each(|thread| used.add(&thread.used));
@@ -133,7 +133,7 @@ impl Threads {
     }
 }
 
-/// Time on a CPU, time waiting for one, and how often it ran (`schedstat` in the kernel's documentation).
+/// Reads CPU time and wait time in nanoseconds, and the number of time slices (`schedstat` in the kernel's documentation).
 fn times(task: &Path, files: &mut SmallFiles) -> Option<(u64, u64, u64)> {
     let text = files.text(&task.join("schedstat")).ok()?;
     let mut numbers = text.split_ascii_whitespace().map_while(|number| number.parse().ok());

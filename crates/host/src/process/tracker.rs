@@ -1,4 +1,4 @@
-//! Finds the watched processes of a host, and keeps what several collectors need of them.
+//! Finds the watched processes of a host, and holds the data that several collectors need of them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -22,43 +22,43 @@ use crate::net::tcp_table::{Socket, TcpTable};
 use crate::net::unix_table::{UnixSockets, UnixTable};
 use crate::round::Round;
 
-/// Processes come and go, and connections to dependencies appear under load: the processes are found again at this
-/// interval, in at most one part of the time in so many.
+/// Processes come and go, and connections to dependencies appear under load. So the watched processes are discovered again at this
+/// interval, taking at most 1/1500 of the time.
 const DISCOVERY_INTERVAL: Duration = Duration::from_secs(3);
 const DISCOVERY_PARTS: u32 = 1500;
-/// Connections are listed with every sample, while that takes at most one part of the time in so many.
+/// Connections are listed with every sample, as long as that takes at most 1/1500 of the time.
 const CONNECTIONS_PARTS: u32 = 1500;
-/// Tiers that are followed from one to the next at once.
+/// The most tiers followed from one to the next in one discovery.
 const MAX_TIERS: usize = 8;
-/// Processes that are watched at most.
+/// The most watched processes.
 const MAX_MEMBERS: usize = 256;
 
-/// What the kernel keeps of a program's name (`TASK_COMM_LEN`, without the zero at its end).
+/// The length to which the kernel cuts a program's name (`TASK_COMM_LEN` without the terminating zero).
 const NAME_BYTES: usize = 15;
 
-/// The processes of a host whose threads, descriptors and connections are read: those named here, their children, and the
-/// processes on the same machine that they have connections to.
+/// The processes of a host whose threads, descriptors and connections are read: those given here, their children, and the processes on the
+/// same machine that they have connections to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Watched {
     /// Ports that the processes listen on.
     pub ports: Vec<u16>,
     pub pids: Vec<u32>,
-    /// Names of programs as the kernel keeps them, which is the first fifteen bytes of a longer name.
+    /// Names of programs as the kernel keeps them: cut to the first fifteen bytes.
     pub names: Vec<String>,
-    /// Every process that serves other machines, except the one that started this process: for a machine of which it is not
-    /// known where its load comes from.
+    /// Every process that serves other machines, except the one that started this process. For a machine where it is unknown which process
+    /// gets the load.
     pub serving: bool,
 }
 
 impl Watched {
-    /// Whether no process is named at all.
+    /// Whether no process is to be watched.
     pub fn is_empty(&self) -> bool {
         self.ports.is_empty() && self.pids.is_empty() && self.names.is_empty() && !self.serving
     }
 
-    /// Whether this process is named by its id or name.
+    /// Whether a process is given by its id or name.
     fn names(&self, pid: u32, name: &str) -> bool {
-        // Names are read so, too.
+        // Replaces bytes in the same way as the reader of names does.
         let read = |byte: &u8| if byte.is_ascii() { *byte } else { b'?' };
         let kept = |typed: &String| typed.as_bytes().iter().take(NAME_BYTES).map(read).eq(name.bytes());
         self.pids.contains(&pid) || self.names.iter().any(kept)
@@ -74,13 +74,13 @@ impl SharedTracker {
         Self(Arc::new(Mutex::new(tracker)))
     }
 
-    /// The folder `/proc`, and the watched processes in it, kept up to date for another thread.
+    /// Returns the folder `/proc` and a list of the watched processes that is kept up to date, for use by another thread.
     pub(crate) fn shared_members(&self) -> (PathBuf, Arc<Mutex<Vec<Process>>>) {
         let tracker = self.0.lock();
         (tracker.proc.clone(), Arc::clone(&tracker.shared_members))
     }
 
-    /// The tracker, refreshed once in each round.
+    /// Returns the tracker, refreshed once in each round.
     pub(crate) fn refreshed(&self) -> MutexGuard<'_, ProcessTracker> {
         let mut tracker = self.0.lock();
         tracker.refresh(RealClock.now());
@@ -94,19 +94,18 @@ pub(crate) struct ProcessTracker {
     pub(crate) proc: PathBuf,
     pub(crate) files: SmallFiles,
     watched: Watched,
-    /// Every process of the host is watched.
+    /// Whether every process of the host is watched.
     watches_all: bool,
-    /// All processes of the host.
     pub(crate) table: ProcessTable,
     tcp: TcpTable,
     unix: UnixTable,
     owners: SocketOwners,
     pub(crate) members: BTreeMap<u32, Process>,
-    /// Processes that belong to the watched ones, and are too many to be read.
+    /// Processes that should be watched, but exceed [`MAX_MEMBERS`].
     pub(crate) overflow: BTreeSet<u32>,
-    /// The watched process that was last seen to have a connection to an address.
+    /// The watched process that was last seen to have a connection to each address.
     openers: HashMap<SocketAddr, u32>,
-    /// Processes that a watched one had a connection to, with their starts.
+    /// Processes that a watched process had a connection to, with their start times.
     followed: BTreeMap<u32, u64>,
     threads: BTreeMap<u32, (u64, Threads)>,
     sockets: Result<SocketSnapshot, Missing>,
@@ -120,14 +119,14 @@ pub(crate) struct ProcessTracker {
     round: Round,
     /// The round of the last refresh.
     refreshed: Option<u64>,
-    /// When the processes were last found.
+    /// When the processes were last discovered.
     pub(crate) discovered: Option<Instant>,
-    /// Why no process is found.
+    /// Why no process was found.
     trouble: Option<Missing>,
 }
 
 impl ProcessTracker {
-    /// Tracks the watched processes of the machine, or all in the network namespace of the process `net_pid`.
+    /// Creates a tracker of the processes `watched`, or of all in the network namespace of the process `net_pid`.
     pub(crate) fn new(root: &Path, net_pid: Option<u32>, watched: &Watched, round: &Round) -> Self {
         Self {
             proc: root.join("proc"),
@@ -156,13 +155,13 @@ impl ProcessTracker {
         }
     }
 
-    /// The folders of the watched processes in `/proc`.
+    /// Returns the folders of the watched processes in `/proc`.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
         self.members.keys().map(|pid| self.proc.join(pid.to_string())).collect()
     }
 
-    /// Whether the threads were read in this round. They are not while there are too many to be read again already: what is
-    /// known of them is then of an earlier time.
+    /// Whether the threads were read in this round. They are not if that would exceed the share of CPU time; their values are then those of
+    /// an earlier round.
     pub(crate) fn has_read_threads(&self) -> bool {
         self.threads_are_read
     }
@@ -171,25 +170,24 @@ impl ProcessTracker {
         self.threads.get(&pid).map(|(_, threads)| threads)
     }
 
-    /// The sockets, with their owners.
+    /// Returns the sockets and their owners.
     pub(crate) fn sockets(&self) -> Result<(&SocketSnapshot, &SocketOwners), Missing> {
         self.sockets.as_ref().map(|sockets| (sockets, &self.owners)).map_err(Clone::clone)
     }
 
-    /// The watched process that opened a connection. One that lives for a single request is often closed before its owner is
-    /// found: it is taken for the process that others to the same address belong to.
+    /// Returns the watched process that opened a connection. A connection for a single request is often closed before its owner
+    /// is found. It is then attributed to the process that has the other connections to the same address.
     pub(crate) fn opener(&self, socket: &Socket) -> Option<u32> {
         let owners = self.owners.of(socket.inode);
         let member = owners.iter().find(|pid| self.members.contains_key(pid));
         member.or_else(|| self.openers.get(&socket.remote).filter(|_| owners.is_empty())).copied()
     }
 
-    /// Whether processes on this port are to be watched.
     pub(crate) fn is_watched_port(&self, port: u16) -> bool {
         self.watched.ports.contains(&port)
     }
 
-    /// The read of a source where no process is watched: it is absent, or the processes are hidden from this user.
+    /// Returns the read of a source when no process is watched: absent, or failed if the processes are hidden from this user.
     pub(crate) fn no_members(&self, source: Source) -> Vec<Read> {
         Read::host(source, Err(self.trouble.clone().unwrap_or(Missing::Absent)))
     }
@@ -215,7 +213,7 @@ impl ProcessTracker {
         }
     }
 
-    /// The sockets as they are now. Established ones are left out while their list is too long to be read again already.
+    /// Lists the current sockets. Connections are left out if listing them again would exceed the share of CPU time.
     fn list_sockets(&mut self, now: Instant) -> Result<SocketSnapshot, Missing> {
         if self.watched.is_empty() && !self.watches_all {
             return Ok(SocketSnapshot::default());
@@ -226,7 +224,7 @@ impl ProcessTracker {
         }
         let began = thread_cpu();
         let established = self.tcp.established();
-        // Where these cannot be listed for once, those of TCP are known all the same.
+        // If listing unix sockets fails once, the TCP sockets are still known.
         let unix = self.unix.sockets().unwrap_or_default();
         self.connections.done(now, thread_cpu() - began);
         Ok(SocketSnapshot::new(listening, Some(established?), unix))
@@ -250,7 +248,7 @@ impl ProcessTracker {
         *self.shared_members.lock() = self.members.values().cloned().collect();
     }
 
-    /// Those of the chosen processes that are beyond the limit: children of other chosen ones, and those that ran least.
+    /// Returns the chosen processes beyond the limit. Children of other chosen processes are dropped first, then those that ran least.
     fn too_many(&self, chosen: &BTreeSet<u32>) -> BTreeSet<u32> {
         let rank = |pid: &u32| {
             let process = self.table.processes.get(pid)?;
@@ -261,7 +259,7 @@ impl ProcessTracker {
         ranked.into_iter().skip(MAX_MEMBERS).map(|(.., pid)| pid).collect()
     }
 
-    /// Why no process is found, although a socket listens on a watched port.
+    /// Returns why no process is found although a socket listens on a watched port.
     fn hidden(&self, sockets: &Result<SocketSnapshot, Missing>) -> Option<Missing> {
         let sockets = match sockets {
             Ok(sockets) => sockets,
@@ -277,13 +275,13 @@ impl ProcessTracker {
         })
     }
 
-    /// The processes that were named by id or name.
+    /// Returns the processes that are given by id or name.
     fn named(&self) -> BTreeSet<u32> {
         let names = |process: &&Process| self.watches_all || self.watched.names(process.pid, &process.name);
         self.table.processes.values().filter(names).map(|process| process.pid).collect()
     }
 
-    /// The same, and those that are watched already: without a list of sockets it is not known which others are to be.
+    /// Returns the processes given by id or name, and those already watched. Without a list of sockets, no others can be found.
     fn named_and_known(&self) -> BTreeSet<u32> {
         let lives = |one: &&Process| self.table.started_ticks(one.pid) == Some(one.started_ticks);
         let mut chosen = self.named();
@@ -291,7 +289,7 @@ impl ProcessTracker {
         chosen
     }
 
-    /// All processes that are to be watched.
+    /// Returns all processes to be watched.
     fn choose(&mut self, now: Instant, sockets: &SocketSnapshot) -> BTreeSet<u32> {
         let mut chosen = self.named();
         let listening = sockets.listening().map(|(socket, _)| socket);
@@ -309,9 +307,9 @@ impl ProcessTracker {
         chosen
     }
 
-    /// Adds the processes that serve other machines to those that are followed, except the server that started this
-    /// process, with its children. The first process of a machine is an ancestor of every other, and holds the sockets of
-    /// servers that it starts for their first connection: it is not the server of these.
+    /// Adds the processes that serve other machines to the followed ones, except the server that started this process and its
+    /// children. The init process does not count as that server: it is an ancestor of every process, and holds the sockets of
+    /// socket-activated servers.
     fn add_serving(&mut self, now: Instant, sockets: &SocketSnapshot) {
         let mut ancestors = self.table.ancestors(std::process::id());
         ancestors.retain(|pid| self.table.is_watchable(*pid));
@@ -323,7 +321,7 @@ impl ProcessTracker {
         self.followed.extend(found.into_iter().filter(serves).filter_map(started));
     }
 
-    /// The owners of listening sockets.
+    /// Returns the owners of the listening sockets in `needed`.
     fn listeners(&mut self, now: Instant, sockets: &SocketSnapshot, needed: &HashSet<u64>) -> Vec<u32> {
         let table = &self.table;
         let pids = table.processes.keys().copied();
@@ -332,7 +330,7 @@ impl ProcessTracker {
         owners.filter(|pid| table.is_watchable(*pid)).collect()
     }
 
-    /// Adds the processes on this machine that the chosen ones have connections to, and theirs.
+    /// Adds the processes on this machine that the chosen ones have connections to, and so on through further tiers.
     fn follow(&mut self, now: Instant, sockets: &SocketSnapshot, chosen: &mut BTreeSet<u32>) {
         let again = self.list_unowned_again(sockets);
         let mut searched: BTreeSet<u32> = match again {
@@ -359,8 +357,8 @@ impl ProcessTracker {
         }
     }
 
-    /// The sockets right now, if some connections within this machine have no known owner: those that live for a single request
-    /// are closed before the processes are listed.
+    /// Lists the sockets again if connections within this machine have no known owner: a connection for a single request is
+    /// closed before the processes are listed.
     fn list_unowned_again(&mut self, sockets: &SocketSnapshot) -> Option<SocketSnapshot> {
         let is_unowned = |inode: u64| self.owners.of(inode).is_empty() && !self.owners.is_foreign(inode);
         if sockets.local_dependencies(is_unowned).is_empty() {
@@ -385,8 +383,8 @@ impl ProcessTracker {
         }
     }
 
-    /// Reads the threads, and records what that cost. The first read of all is left out: it alone reads the name of each
-    /// thread, and says nothing of the reads to come.
+    /// Reads the threads, and records the cost. The very first read is not recorded: only it reads the name of each thread, so
+    /// its cost says nothing about later reads.
     fn read_threads(&mut self, now: Instant) {
         let (is_first, began) = (self.threads.is_empty(), thread_cpu());
         self.refresh_threads();
@@ -403,7 +401,7 @@ impl ProcessTracker {
             let (_, threads) =
                 self.threads.entry(member.pid).or_insert((member.started_ticks, Threads::default()));
             let read = threads.refresh(&self.proc.join(member.pid.to_string()), &mut self.files);
-            // A process that ended stays a member until the next discovery; it has no threads any more.
+            // A process that ended stays a member until the next discovery, but no longer has threads.
             if read.is_err() {
                 self.threads.remove(&member.pid);
             }

@@ -1,4 +1,4 @@
-//! What each watched process used and may use.
+//! The resource use of each watched process, and its limits.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use super::tracker::{ProcessTracker, SharedTracker};
 use crate::collector::{Collector, Missing, Read, after, numbers};
 use crate::system::cgroup::{Membership, Quota};
 
-/// Limits change rarely; they are read again this often.
+/// Limits change rarely; they are read again at this interval.
 const LIMITS_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The names in `/proc/PID/io`.
+/// The kernel's names in `/proc/PID/io`.
 const IO: &[(&str, Metric)] = &[
     ("syscr: ", process::READ_CALLS),
     ("syscw: ", process::WRITE_CALLS),
@@ -26,9 +26,9 @@ const IO: &[(&str, Metric)] = &[
     ("write_bytes: ", process::WRITE_BYTES),
 ];
 
-/// A collector of what each watched process used and may use. CPU time and waits are sums over its
-/// threads, exact but for threads that no read has seen. Nothing is reported while there are too many threads to be read
-/// again already.
+/// Returns a collector of the use and limits of each watched process. CPU time and waits are sums over its threads, exact
+/// except for threads that no read has seen. In a round in which reading threads would exceed its share of CPU time, it
+/// reports nothing.
 pub(crate) fn collector(root: &Path, tracker: SharedTracker) -> Collector {
     let mut usage =
         Usage { root: root.to_owned(), limits: HashMap::new(), descriptors: DescriptorCounts::new() };
@@ -41,7 +41,7 @@ struct Usage {
     descriptors: DescriptorCounts,
 }
 
-/// What a process may use.
+/// The limits of a process.
 #[derive(Debug, Clone, Copy)]
 struct Limits {
     started_ticks: u64,
@@ -67,7 +67,7 @@ impl Usage {
             let used = tracker.threads(*pid).and_then(|threads| threads.used());
             let folder = tracker.proc.join(pid.to_string());
             let Some(mut counters) = counters(&folder, &mut tracker.files, used) else { continue };
-            // What only the process's own user may see is left out for others.
+            // Left out if this user is not the process's own user and so may not read it.
             counters.put(process::DESCRIPTORS, self.descriptors.open(&folder).ok().flatten());
             self.put_limits(*pid, &mut counters);
             reads.push(Read::new(Source::Process, process.subject(), Ok(counters)));
@@ -112,8 +112,8 @@ fn allowed_cores(folder: &Path, files: &mut SmallFiles) -> Option<u64> {
     core_set(after(files.text(&folder.join("status")).ok()?, "Cpus_allowed:")?)
 }
 
-/// A mask as the kernel writes it: words of 32 bits in hex, the highest first (proc_pid_status(5)). `None` if a core beyond the
-/// 64th is in it.
+/// Parses a CPU mask: words of 32 bits in hex, the highest first (proc_pid_status(5)). Returns `None` if it contains a core
+/// beyond the 64th.
 fn core_set(mask: &str) -> Option<u64> {
     let mut words = mask.trim().split(',').map(|word| u64::from_str_radix(word, 16));
     words.try_fold(0_u64, |set, word| Some((set.checked_mul(1 << 32)?) | word.ok()?))
@@ -123,7 +123,7 @@ fn quota(root: &Path, folder: &Path, files: &mut SmallFiles) -> Option<Quota> {
     Membership::parse(root, files.text(&folder.join("cgroup")).ok()?)?.quota()
 }
 
-/// The counters of a process; `None` if it has ended.
+/// Returns the counters of a process; `None` if it has ended.
 fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<CounterSet> {
     let stat = files.stat(folder).ok()?;
     let mut counters = CounterSet::from([
@@ -142,14 +142,14 @@ fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<
         counters.put(process::VOLUNTARY_SWITCHES, used.voluntary);
         counters.put(process::INVOLUNTARY_SWITCHES, used.involuntary);
     }
-    // As with descriptors, only the process's own user may see this.
+    // Like descriptors, readable only by the process's own user.
     if let Ok(text) = files.text(&folder.join("io")) {
         counters.extend(numbers(text, IO));
     }
     Some(counters)
 }
 
-/// A failed read for processes that are not read because there are too many.
+/// Returns a failed read if there are too many processes to read all of them.
 fn overflow(tracker: &ProcessTracker) -> Option<Read> {
     let (members, overflow) = (tracker.members.len(), tracker.overflow.len());
     let why = format!(

@@ -1,4 +1,4 @@
-//! What the threads of the watched processes wait for.
+//! What the threads of the watched processes wait for, by sampling.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,8 +14,9 @@ use sampler::{Found, WchanSampler};
 mod class;
 mod sampler;
 
-/// A collector of where the threads of each watched process were found, some ten times a second, counted since the process
-/// was first watched. A process whose threads this user may not read has no classes, and the source reports a failure.
+/// Returns a collector of the states and wait classes in which threads of each watched process were found, sampled about ten
+/// times a second and counted since the process was first watched. A process whose threads this user may not read has no
+/// classes, and the source also reports a failure.
 pub(crate) fn collector(tracker: SharedTracker) -> Collector {
     let (proc, members) = tracker.shared_members();
     let sampler = WchanSampler::start(proc, members)
@@ -51,7 +52,7 @@ fn counters(found: &Found) -> CounterSet {
     counters
 }
 
-/// A failed read for processes whose threads may not be read.
+/// Returns a failed read that names the processes whose threads this user may not read; `None` if there are none.
 fn closed(names: &BTreeSet<&str>) -> Option<Read> {
     let names: Vec<&str> = names.iter().copied().collect();
     let why = format!(

@@ -1,4 +1,4 @@
-//! What a source of samples is, and the channel that it sends to.
+//! A source of samples, and the channel that it sends to.
 
 use std::sync::mpsc::{Sender, SyncSender};
 use std::thread::JoinHandle;
@@ -12,17 +12,17 @@ use crate::stream::KillHandle;
 
 type Start = Box<dyn FnOnce(SampleSender) -> io::Result<RunningSource> + Send>;
 
-/// Something that sends samples of hosts.
+/// A source of host samples, not yet started.
 pub struct SampleSource {
-    /// In messages, such as `local` or `ssh://web`.
+    /// The name in messages, such as `local` or `ssh://web`.
     pub name: String,
-    /// The host's name here, whatever the source calls it.
+    /// The host name given to all samples, instead of the one that the source sends.
     pub(super) host: Option<Text>,
     pub(super) start: Start,
 }
 
 impl SampleSource {
-    /// A source that `start` lets send, in a thread of its own, until what it returns is dropped.
+    /// Creates a source. `start` begins to send in its own thread, until the value that it returns is dropped.
     pub(super) fn new(
         name: &str,
         start: impl FnOnce(SampleSender) -> io::Result<RunningSource> + Send + 'static,
@@ -30,7 +30,7 @@ impl SampleSource {
         Self { name: name.to_owned(), host: None, start: Box::new(start) }
     }
 
-    /// The same, all samples being of the host with this name.
+    /// Returns the source with this host name for all its samples.
     #[must_use]
     pub fn of_host(self, name: &str) -> Self {
         Self { host: Some(name.into()), ..self }
@@ -46,49 +46,49 @@ impl fmt::Debug for SampleSource {
 /// An event of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// The index of the source, in the order they were given.
+    /// The index of the source in the order in which the sources were given.
     pub source: usize,
     pub event: SourceEvent,
 }
 
-/// What a source sends.
+/// An event that a source sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceEvent {
-    /// A sample, its times counted from the run's begin.
+    /// A sample. Its times count from the beginning of the run.
     Sample(HostSample),
-    /// It has ended, and why, with what to do; nothing comes after that.
+    /// The source has ended and sends nothing more. The text gives the reason and advice.
     Failed(String),
 }
 
-/// What goes through the channel.
+/// A message in the channel.
 #[derive(Debug)]
 pub(super) enum Message {
     Event(SourceEvent),
-    /// Everything that was asked for up to this question has been sent.
+    /// All samples requested up to this question have been sent.
     Answered(u64),
 }
 
-/// The run is over: no one takes samples any more.
+/// The receiver is gone because the run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Closed;
 
-/// Where a source sends to.
+/// The sending end of the channel, for one source.
 pub(super) struct SampleSender {
     pub(super) source: usize,
     pub(super) host: Option<Text>,
-    /// The instant from which the times of samples count.
+    /// The instant from which times in samples count.
     pub(super) origin: Instant,
     pub(super) channel: SyncSender<(usize, Message)>,
 }
 
 impl SampleSender {
-    /// Sends a sample; waits while too many have not been taken.
+    /// Sends a sample; blocks while the channel is full.
     pub(super) fn sample(&self, sample: HostSample) -> Result<(), Closed> {
         let host = self.host.as_ref().unwrap_or(&sample.host).clone();
         self.send(Message::Event(SourceEvent::Sample(HostSample { host, ..sample })))
     }
 
-    /// Reports why nothing will come any more.
+    /// Reports why this source sends nothing more.
     pub(super) fn fail(&self, why: String) -> Result<(), Closed> {
         self.send(Message::Event(SourceEvent::Failed(why)))
     }
@@ -102,20 +102,20 @@ impl SampleSender {
     }
 }
 
-/// How long a thread may take to end once nothing more is asked of it. What it reads may not answer: it is left then, and ends
-/// with the process.
+/// How long to wait for a thread after its last question. Its target may not answer; the thread is then abandoned, and ends with
+/// the process.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often its end is checked.
+/// How often the thread's end is checked.
 const POLL: Duration = Duration::from_millis(2);
 
-/// A source that runs. Dropping it ends it: its child is killed, and its thread is waited for, but not for ever.
+/// A running source. Dropping it kills its child and waits for its thread, up to [`END_TIMEOUT`].
 #[derive(Debug, Default)]
 pub(super) struct RunningSource {
-    /// Asks it for a sample at once; `None` if it sends only on its own.
+    /// Requests a sample now; `None` if the source sends only on its own.
     pub(super) questions: Option<Sender<u64>>,
     pub(super) child: Option<KillHandle>,
-    /// The thread, if it ends once questions and child are gone.
+    /// The thread, if it ends once `questions` and `child` are gone.
     pub(super) thread: Option<JoinHandle<()>>,
 }
 

@@ -13,12 +13,12 @@ use super::{next_round, sampling_interval};
 use crate::Host;
 use crate::cost::thread_cpu;
 
-/// Hosts are sampled at this interval, longer in a long run, and when a sample is asked for.
+/// Hosts are sampled at this interval (longer in a long run), and when a sample is requested.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 impl SampleSource {
-    /// Hosts that a thread of this process samples: each second, and at once when asked. The CPU time of the thread, and of
-    /// the threads of its collectors, is a sample too: of the first host, source `probe`, subject the name of this.
+    /// Creates a source that samples hosts in a thread of this process: each second, and at once on request. The CPU time of this
+    /// thread and of its collectors' threads is a sample too: of the first host, source `probe`, with `name` as its subject.
     pub fn local(name: &str, mut hosts: Vec<Host>) -> Self {
         let subject: Text = Subject::Named(name).into();
         Self::new(name, move |sender| {
@@ -30,7 +30,7 @@ impl SampleSource {
     }
 }
 
-/// Samples until nothing can ask for samples any more, or the run is over.
+/// Samples until no more requests can come, or the run is over.
 fn answer(
     name: &Text,
     hosts: &mut [Host],
@@ -42,7 +42,7 @@ fn answer(
         let began = RealClock.now();
         let samples: Vec<HostSample> =
             hosts.iter_mut().flat_map(|host| host.samples(sender.origin)).collect();
-        // What is not taken at once costs the hosts nothing.
+        // Measured before sending: waiting for the receiver costs the hosts nothing.
         let ended = RealClock.now();
         samples.into_iter().try_for_each(|sample| sender.sample(sample))?;
         cost(name, hosts, sender).map_or(Ok(()), |sample| sender.sample(sample))?;
@@ -52,7 +52,7 @@ fn answer(
         let interval = sampling_interval(INTERVAL, began.since(sender.origin));
         let due = next_round(began, interval, (began, ended));
         match questions.recv_timeout(due.since(RealClock.now())) {
-            // One sample answers all questions before it.
+            // One sample answers all earlier requests.
             Ok(question) => asked = questions.try_iter().last().or(Some(question)),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(()),

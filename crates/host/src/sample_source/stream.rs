@@ -10,8 +10,8 @@ use super::channel::{Closed, RunningSource, SampleSender, SampleSource};
 use crate::stream::{SampleStream, Ssh, StreamClock, StreamError};
 
 impl SampleSource {
-    /// Samples by this machine's clock that another process writes, for example to the standard input. The thread that reads
-    /// them lives until they end or this process does, since nothing else ends the wait for a line.
+    /// Creates a source of samples that another process of this machine writes, for example to our standard input. The reading
+    /// thread lives until the input or this process ends, since nothing else ends its wait for a line.
     pub fn reader(name: &str, input: impl Read + Send + 'static) -> Self {
         let place = name.to_owned();
         Self::new(name, move |sender| {
@@ -20,8 +20,8 @@ impl SampleSource {
         })
     }
 
-    /// Samples of another machine. The thread that reads them ends with the child, unless that has left its output to
-    /// children of its own, so that it is not waited for.
+    /// Creates a source of another machine's samples. The reading thread ends with the child, unless the child has passed its output
+    /// on to children of its own. So the thread is not waited for.
     pub fn ssh(name: &str, ssh: Ssh) -> Self {
         Self::new(name, move |sender| {
             let remote = ssh.start(sender.origin);
@@ -35,7 +35,7 @@ impl SampleSource {
     }
 }
 
-/// Forwards what another process writes.
+/// Forwards the samples that another process writes.
 fn read(name: &str, input: impl Read, sender: &SampleSender) -> Result<(), Closed> {
     let ended = || StreamError::Ended { place: name.to_owned(), reason: "their writer has gone".to_owned() };
     match SampleStream::begin(BufReader::new(input), name, StreamClock::Ours, sender.origin) {
@@ -44,7 +44,7 @@ fn read(name: &str, input: impl Read, sender: &SampleSender) -> Result<(), Close
     }
 }
 
-/// Sends what comes until nothing does, or the run is over.
+/// Sends samples until there are no more, or the run is over.
 fn forward(
     sender: &SampleSender,
     mut next: impl FnMut() -> Result<HostSample, StreamError>,

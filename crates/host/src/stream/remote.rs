@@ -13,18 +13,18 @@ use plimsoll_units::{Instant, best_effort};
 
 use super::{SampleStream, StreamClock, StreamError};
 
-/// Bytes of the child's standard error that are kept, from its beginning, which has the reason.
+/// How many bytes of the child's standard error are kept, from its beginning, where the reason is.
 const MAX_STDERR_BYTES: usize = 2048;
 
-/// How long a child that has closed its output may take to end, and the rest of its standard error to arrive.
+/// How long to wait for a child that has closed its output to exit, and for the rest of its standard error.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often its end is checked.
+/// How often the child's end is checked.
 const POLL: Duration = Duration::from_millis(5);
 
-/// The exit code of ssh when it could not open a session, or lost it; every other one is the remote command's.
+/// ssh's exit code when it could not open a session or lost it. Any other code is the remote command's.
 const NO_SESSION: i32 = 255;
-/// The exit codes of shells for a command that cannot be executed, or does not exist.
+/// Exit codes of shells for a command that cannot be executed or does not exist.
 const NO_COMMAND: [i32; 2] = [126, 127];
 
 /// A child process whose standard output is a stream of samples by another clock. It runs until this is dropped, or its
@@ -32,10 +32,10 @@ const NO_COMMAND: [i32; 2] = [126, 127];
 #[derive(Debug)]
 pub struct Remote {
     place: String,
-    /// Kills the child from another thread, while this one waits for samples.
+    /// Kills the child from another thread while this thread waits for samples.
     pub(crate) handle: KillHandle,
     stderr: Receiver<String>,
-    /// Until the first call for a sample, which waits for the first line.
+    /// The child's output and the origin of times, until the first call of [`Self::next_sample`] reads the opening line.
     unread: Option<(ChildStdout, Instant)>,
     stream: Option<SampleStream<BufReader<ChildStdout>>>,
 }
@@ -45,8 +45,8 @@ pub struct Remote {
 pub(crate) struct KillHandle(Arc<Mutex<Child>>);
 
 impl KillHandle {
-    /// Kills the child, if it has not ended, which ends its stream of samples. A child that this user may not kill, as one
-    /// that runs as another user, ends when its standard input is closed.
+    /// Kills the child if it is still running, which ends its stream of samples. If this user may not kill it, because it runs as
+    /// another user, closing its standard input ends it.
     pub(crate) fn kill(&self) {
         let mut child = self.0.lock();
         if child.kill().is_ok() {
@@ -54,7 +54,7 @@ impl KillHandle {
         }
     }
 
-    /// The exit status, if the child ends soon.
+    /// Returns the exit status if the child ends within [`END_TIMEOUT`].
     fn status(&self) -> Option<ExitStatus> {
         let until = Deadline::now() + END_TIMEOUT;
         while Deadline::now() < until {
@@ -69,16 +69,16 @@ impl KillHandle {
 }
 
 impl Remote {
-    /// Starts a command that writes samples. Its standard input stays open until this is dropped. `place` names it in errors;
-    /// times of samples count from `origin`.
+    /// Starts a command that writes samples. Its standard input stays open until this is dropped. `place` names it in errors. Times
+    /// of samples count from `origin`.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When the command cannot be started.
     pub(super) fn start(mut command: Command, place: &str, origin: Instant) -> Result<Self, StreamError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = command.spawn().and_then(|mut child| {
             let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-            // From here on the child is owned, and killed with `remote` whatever follows.
+            // From here on `remote` owns the child, so every error path kills it.
             let (sender, errors) = channel();
             let handle = KillHandle(Arc::new(Mutex::new(child)));
             let unread = stdout.map(|stdout| (stdout, origin));
@@ -97,7 +97,7 @@ impl Remote {
     /// Waits for the next sample.
     ///
     /// # Errors
-    /// When the child has ended, with its reason; when it writes something else than samples.
+    /// When the child has ended, with its reason; when it writes anything else than samples.
     pub fn next_sample(&mut self) -> Result<HostSample, StreamError> {
         if let Some((stdout, origin)) = self.unread.take() {
             let begun = SampleStream::begin(BufReader::new(stdout), &self.place, StreamClock::Theirs, origin);
@@ -107,8 +107,8 @@ impl Remote {
         next.map_err(|error| self.explained(error))?.ok_or_else(|| self.ended())
     }
 
-    /// A login may print anything before the first line, and a connection may break within one: if the child failed, how it
-    /// ended says more than that.
+    /// Replaces an error by the child's exit status if that is more informative: a login may print anything before the first line,
+    /// and a connection may break within a line.
     fn explained(&self, error: StreamError) -> StreamError {
         let failed = || self.handle.status().is_some_and(|status| !status.success());
         match error {
@@ -118,7 +118,7 @@ impl Remote {
         }
     }
 
-    /// The error of a child that has ended. Once samples come, ssh has logged in, and what it ran exists.
+    /// Returns the error for a child that has ended. Once samples arrive, ssh has logged in and the remote command exists.
     fn ended(&self) -> StreamError {
         let status = self.handle.status();
         let stderr = self.stderr.recv_timeout(END_TIMEOUT).unwrap_or_default();
@@ -138,7 +138,7 @@ impl Drop for Remote {
     }
 }
 
-/// The beginning of the child's standard error. It is read to its end, so that the child never waits to write it.
+/// Returns the beginning of the child's standard error. Reads it to its end, so that the child never blocks on writing.
 fn drained(mut stderr: ChildStderr) -> String {
     let mut text = Vec::new();
     let mut buffer = [0; 1024];
@@ -149,7 +149,7 @@ fn drained(mut stderr: ChildStderr) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Why samples ended, by a child's exit status and standard error.
+/// Returns the reason why samples ended, from a child's exit status and standard error.
 fn reason(status: Option<ExitStatus>, stderr: &str) -> String {
     let status = match status {
         None => "its output was closed".to_owned(),
@@ -160,8 +160,8 @@ fn reason(status: Option<ExitStatus>, stderr: &str) -> String {
 }
 
 impl StreamError {
-    /// Why ssh or the shell there did not run a command of `plimsoll`, by how ssh ended and what it wrote to standard error;
-    /// `None` if they ran it.
+    /// Returns why ssh or the remote shell did not run a command of `plimsoll`, from ssh's exit status and standard error; `None`
+    /// if the command was run.
     pub fn not_run(place: &str, status: ExitStatus, stderr: &str) -> Option<Self> {
         let place = place.to_owned();
         let reason = if stderr.is_empty() { "without a message".to_owned() } else { one_line(stderr) };
@@ -173,7 +173,7 @@ impl StreamError {
     }
 }
 
-/// Several lines as one, without characters that would move a terminal's cursor.
+/// Joins lines into one, without control characters that could move a terminal's cursor.
 fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("; ").chars().filter(|letter| !letter.is_control()).collect()

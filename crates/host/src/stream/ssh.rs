@@ -1,4 +1,4 @@
-//! Another machine, sampled by a Plimsoll there, through the system's ssh.
+//! Samples another machine through the system's ssh and a Plimsoll installed there.
 
 use std::env;
 use std::fmt;
@@ -10,7 +10,7 @@ use plimsoll_units::Instant;
 
 use super::{Remote, StreamError};
 
-/// Options for every session: ssh never asks a question, notices a blocked route, and leaves no shared connection behind.
+/// Options for every session: ssh never prompts, notices a blocked route, and leaves no shared connection behind.
 const OPTIONS: [&str; 5] = [
     "BatchMode=yes",
     "ConnectTimeout=10",
@@ -19,11 +19,11 @@ const OPTIONS: [&str; 5] = [
     "ControlMaster=no",
 ];
 
-/// A machine that ssh reaches with the user's own keys and configuration. The environment's `PLIMSOLL_SSH` may name another
-/// program or add options: `ssh -F FILE`.
+/// A machine that ssh reaches with the user's own keys and configuration. The environment variable `PLIMSOLL_SSH` may name
+/// another program or add options: `ssh -F FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ssh {
-    /// The program to use instead of `ssh`, with its options.
+    /// The ssh program and its options; empty for plain `ssh`.
     program: Vec<String>,
     user: Option<String>,
     host: String,
@@ -32,7 +32,7 @@ pub struct Ssh {
 }
 
 impl Ssh {
-    /// A machine by its name for ssh, which also chooses user and port where they are not given.
+    /// Creates a machine by its ssh host name. ssh chooses user and port if they are not given.
     pub fn new(user: Option<&str>, host: &str, port: Option<u16>) -> Self {
         let ssh = Self {
             user: user.map(ToOwned::to_owned),
@@ -44,44 +44,44 @@ impl Ssh {
         ssh.through(&env::var("PLIMSOLL_SSH").unwrap_or_default())
     }
 
-    /// With this program and its options instead of `ssh`; an empty text changes nothing.
+    /// Sets a program and its options to use instead of `ssh`; an empty text changes nothing.
     #[must_use]
     pub fn through(self, program: &str) -> Self {
         let words: Vec<String> = program.split_whitespace().map(ToOwned::to_owned).collect();
         if words.is_empty() { self } else { Self { program: words, ..self } }
     }
 
-    /// With these arguments for `plimsoll probe --stream` there, such as `--port` and `8080`.
+    /// Sets the arguments of the remote `plimsoll probe --stream`, such as `--port` and `8080`.
     #[must_use]
     pub fn asking(self, arguments: &[String]) -> Self {
         Self { arguments: arguments.to_vec(), ..self }
     }
 
-    /// Logs in and begins to sample. Times of samples count from `origin`. A failed login shows at the first sample.
+    /// Logs in and begins to sample. Times of samples count from `origin`. A failed login is reported at the first sample.
     ///
     /// # Errors
-    /// When there is no ssh here.
+    /// When the local ssh program cannot be started.
     pub fn start(&self, origin: Instant) -> Result<Remote, StreamError> {
         let words = ["plimsoll", "probe", "--stream"].into_iter();
         let words: Vec<&str> = words.chain(self.arguments.iter().map(String::as_str)).collect();
         let mut command = self.command(&words);
         if self.asks_nothing() {
-            // Ctrl-C on a terminal reaches the whole group: samples are still expected until the last step has ended.
+            // Ctrl-C on a terminal reaches the whole process group, but samples are needed until the last step has ended.
             command.process_group(0);
         }
         Remote::start(command, &self.to_string(), origin)
     }
 
-    /// Whether it never asks a question: ssh itself, in batch mode. What does ask can read from the terminal in our group only. The
-    /// ssh of a jump host may ask all the same, and is then stopped.
+    /// Whether the program never prompts: ssh itself, in batch mode. A program that prompts must stay in our process group to read
+    /// from the terminal. The ssh of a jump host may still prompt; it is then stopped.
     fn asks_nothing(&self) -> bool {
         let Some((program, options)) = self.program.split_first() else { return true };
         let is_ssh = Path::new(program).file_name().is_some_and(|name| name == "ssh");
-        // Of an option that is given twice, ssh takes the first.
+        // If an option is given twice, ssh uses the first.
         is_ssh && !options.iter().any(|option| option.to_ascii_lowercase().contains("batchmode"))
     }
 
-    /// ssh with a command for that machine: a shell there reads these words as they are.
+    /// Returns an ssh command that runs `words` on that machine. The remote shell takes the words literally.
     pub fn command(&self, words: &[&str]) -> Command {
         let (program, options) = match self.program.split_first() {
             Some((program, options)) => (program.as_str(), options),
@@ -96,16 +96,16 @@ impl Ssh {
         if let Some(user) = &self.user {
             command.args(["-l", user]);
         }
-        // After the dashes, a host is no option whatever it begins with.
+        // After `--`, the host is never taken for an option.
         command.args(["--", &self.host]);
-        // ssh joins what follows the host, and a shell there reads it.
+        // ssh joins the words after the host, and a remote shell parses them.
         command.args(words.iter().map(|word| quoted(word)));
         command
     }
 }
 
 impl fmt::Display for Ssh {
-    /// `user@host:port`, as far as they are given.
+    /// Writes `user@host:port`, without the parts that are not given.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let user = self.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
         let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
@@ -116,7 +116,7 @@ impl fmt::Display for Ssh {
     }
 }
 
-/// An argument as a shell takes it literally.
+/// Quotes an argument so that a shell takes it literally.
 fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@+%,".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! What control groups used and were refused, of version 2 and version 1.
+//! CPU, memory and disk use of control groups, and their throttling, for versions 1 and 2.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,39 +17,39 @@ mod disk;
 mod files;
 mod hierarchy;
 
-/// Processes rarely change their group: it is looked up at this interval.
+/// Processes rarely change their group; the groups are looked up again at this interval.
 const GROUPS_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The same folders in the file tree that begins at `root`.
+/// Returns the same folders within the file tree that begins at `root`.
 pub(crate) fn below(paths: &CgroupPaths, root: &Path) -> CgroupPaths {
     paths.map(|path| root.join(path.strip_prefix("/").unwrap_or(path)))
 }
 
-/// The counters of the host's own group, of the groups of its watched processes, and of the groups above these that have a
-/// quota.
+/// Reads the counters of the host's own group, of the groups of its watched processes, and of the ancestors of these groups that
+/// have a quota.
 struct Cgroup {
     root: PathBuf,
     own: CgroupPaths,
     watched: Option<SharedTracker>,
-    /// The groups of the watched processes, by their paths, and when they were looked up.
+    /// The groups of the watched processes by path, and when they were looked up.
     groups: Option<(Instant, BTreeMap<String, CgroupPaths>)>,
 }
 
-/// A collector of the group at the top, which is a whole machine's and in a container the container's, and of the groups of
-/// the watched processes.
+/// Returns a collector of the top group and of the groups of the watched processes. The top group is that of the whole machine, or
+/// in a container that of the container.
 pub(crate) fn machine(root: &Path, watched: SharedTracker) -> Collector {
     collector(root, hierarchy::top(root), Some(watched))
 }
 
-/// A collector of the group that caps the CPU time of this process, its own or one above, and of no other. Without a quota
-/// the source is absent: the process may use its whole machine.
+/// Returns a collector of only the group with the quota that limits this process: its own group or an ancestor. Without a quota
+/// the source is absent, because the process may use the whole machine.
 pub(crate) fn capping(root: &Path) -> Collector {
     let groups = text(&root.join("proc/self/cgroup")).ok();
     let groups = groups.and_then(|text| Membership::parse(root, &text));
     collector(root, groups.and_then(|groups| groups.capping()).unwrap_or_default(), None)
 }
 
-/// A collector of the group of a lab host, and of no other.
+/// Returns a collector of only the group of a lab host.
 pub(crate) fn lab(root: &Path, own: &CgroupPaths) -> Collector {
     collector(root, below(own, root), None)
 }
@@ -71,7 +71,7 @@ impl Cgroup {
     fn refresh_groups(&mut self) {
         let Some(watched) = &self.watched else { return };
         let now = RealClock.now();
-        // The groups of processes that are found later are reported at the next interval.
+        // The groups of processes that are discovered in between are reported from the next interval on.
         if self.groups.as_ref().is_some_and(|(at, _)| now.since(*at) < GROUPS_INTERVAL) {
             return;
         }

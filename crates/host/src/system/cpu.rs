@@ -1,4 +1,4 @@
-//! CPU time of the machine and of each core, tasks and context switches, from `/proc/stat`; and the name of its processor.
+//! CPU time of the machine and of each core, tasks and context switches, from `/proc/stat`; and the processor's name.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use plimsoll_record::{CounterSet, Metric, Source, Subject};
 use crate::collector::{Collector, Missing, Read, after, malformed, numbers};
 use crate::round::{Round, SharedFile};
 
-/// The columns of a line `cpu` (proc_stat(5)), for the machine and for a core, up to the last that is not contained in
-/// another: guest time is part of user time.
+/// The columns of a line `cpu` (proc_stat(5)), for the machine and for a core. Columns of guest time are left out, since user time
+/// includes them.
 pub(crate) const MODES: [(Metric, Metric); 8] = [
     (cpu::USER_MS, core::USER_MS),
     (cpu::NICE_MS, core::NICE_MS),
@@ -22,26 +22,25 @@ pub(crate) const MODES: [(Metric, Metric); 8] = [
     (cpu::STEAL_MS, core::STEAL_MS),
 ];
 
-/// The kernel's names of what the scheduler did since boot, and of the tasks that run or wait now.
+/// The kernel's names of counters since boot, and of the numbers of tasks that run or wait now.
 const SCHEDULER: &[(&str, Metric)] = &[
     ("ctxt ", scheduler::CONTEXT_SWITCHES),
     ("procs_running ", scheduler::RUNNING),
     ("procs_blocked ", scheduler::BLOCKED),
 ];
 
-/// The file with CPU times and scheduler counters.
+/// Returns the file with CPU times and scheduler counters.
 pub(crate) fn stat_file(root: &Path, round: &Round) -> SharedFile {
     SharedFile::new(root.join("proc/stat"), round)
 }
 
-/// The name that the processor's manufacturer gave it, from `/proc/cpuinfo`; `None` where the kernel does not report it, as on
-/// most ARM machines.
+/// Returns the processor's name from `/proc/cpuinfo`; `None` if the kernel does not report it, as on most ARM machines.
 pub fn cpu_model(root: &Path) -> Option<String> {
     let text = fs::read_to_string(root.join("proc/cpuinfo")).ok()?;
     Some(after(&text, "model name")?.split_once(':')?.1.trim().to_owned())
 }
 
-/// A collector of the CPU time of all cores together.
+/// Returns a collector of the CPU time of all cores together.
 pub(crate) fn machine(stat: &SharedFile) -> Collector {
     let stat = stat.clone();
     let machine = boot_number(&stat.file.with_file_name("sys/kernel/random/boot_id"));
@@ -56,14 +55,14 @@ pub(crate) fn machine(stat: &SharedFile) -> Collector {
     })
 }
 
-/// The first 52 bits of the id that the kernel made when it booted (random(4)), which a file of any format keeps exactly.
+/// Returns the first 52 bits of the kernel's boot id (random(4)), which every file format stores exactly.
 fn boot_number(file: &Path) -> Option<u64> {
     let id = fs::read_to_string(file).ok()?;
     let digits: String = id.chars().filter(char::is_ascii_hexdigit).take(13).collect();
     u64::from_str_radix(&digits, 16).ok()
 }
 
-/// A collector of the CPU time of each core by itself.
+/// Returns a collector of the CPU time of each core.
 pub(crate) fn cores(stat: &SharedFile) -> Collector {
     let stat = stat.clone();
     Collector::subjects(Source::Core, move || {
@@ -77,7 +76,7 @@ pub(crate) fn cores(stat: &SharedFile) -> Collector {
     })
 }
 
-/// A collector of tasks and context switches.
+/// Returns a collector of tasks and context switches.
 pub(crate) fn scheduler(stat: &SharedFile) -> Collector {
     let stat = stat.clone();
     Collector::host(Source::Scheduler, move || {
@@ -90,13 +89,13 @@ fn no_times(stat: &SharedFile) -> Missing {
     malformed(&stat.file, "line `cpu` with eight numbers")
 }
 
-/// The number of each core that is online, with its columns.
+/// Returns the number of each core that is online, with the columns of its line.
 fn online(text: &str) -> impl Iterator<Item = (u32, &str)> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("cpu")?.split_once(' '));
     lines.filter_map(|(core, columns)| Some((core.parse().ok()?, columns)))
 }
 
-/// Milliseconds in each mode.
+/// Returns the milliseconds spent in each mode.
 fn times(columns: &str) -> Option<[u64; MODES.len()]> {
     let per_sec = rustix::param::clock_ticks_per_second().max(1);
     let ticks = columns.split_ascii_whitespace().map_while(|column| column.parse::<u64>().ok());

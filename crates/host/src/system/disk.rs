@@ -1,4 +1,4 @@
-//! What each disk did, from `/proc/diskstats`.
+//! Operations, bytes and busy time of each disk, from `/proc/diskstats`.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use plimsoll_record::{CounterSet, Metric, Source, Subject};
 
 use crate::collector::{Collector, Read, text};
 
-/// The kernel counts in sectors of this length, whatever the disk's own are (iostats in its documentation).
+/// The kernel counts in sectors of this size, whatever the disk's own sector size is (iostats in the kernel's documentation).
 const SECTOR_BYTES: u64 = 512;
-/// The columns taken, counted from the first after the device's name, and what one of their units is here. The last two
-/// exist since Linux 5.5.
+/// The columns that are read, counted from the first after the device's name, each with the factor to our unit. The last two exist
+/// since Linux 5.5.
 const COLUMNS: [(usize, Metric, u64); 8] = [
     (0, disk::READ_OPS, 1),
     (2, disk::READ_BYTES, SECTOR_BYTES),
@@ -21,10 +21,10 @@ const COLUMNS: [(usize, Metric, u64); 8] = [
     (15, disk::FLUSH_OPS, 1),
     (16, disk::FLUSH_MS, 1),
 ];
-/// Devices that store nothing themselves, or store it in memory.
+/// Devices without storage of their own, or with storage in memory.
 const VIRTUAL: [&str; 3] = ["loop", "ram", "zram"];
 
-/// A collector of operations, bytes and busy time of each whole disk.
+/// Returns a collector of operations, bytes and busy time of each whole disk.
 pub(crate) fn collector(root: &Path) -> Collector {
     // The folder holds one entry for each whole disk, and none for partitions.
     let (file, disks) = (root.join("proc/diskstats"), root.join("sys/block"));
@@ -38,13 +38,13 @@ pub(crate) fn collector(root: &Path) -> Collector {
 }
 
 fn is_disk(name: &str, disks: &Path) -> bool {
-    // The folder writes names such as cciss/c0d0 with an exclamation mark.
+    // Names such as cciss/c0d0 have an exclamation mark for the slash in this folder.
     let known = || !disks.exists() || disks.join(name.replace('/', "!")).exists();
     let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     !VIRTUAL.contains(&kind) && known()
 }
 
-/// A device's name and counters.
+/// Parses a device's name and counters.
 fn device(line: &str) -> Option<(&str, CounterSet)> {
     let mut words = line.split_ascii_whitespace().skip(2);
     let name = words.next()?;

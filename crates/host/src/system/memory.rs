@@ -14,7 +14,7 @@ const EVENTS: &[(&str, Metric)] = &[
     ("pgmajfault ", memory::MAJOR_FAULTS),
 ];
 
-/// A collector of memory and swap in use, and of pages swapped since boot.
+/// Returns a collector of memory and swap in use, and of pages swapped since boot.
 pub(crate) fn collector(root: &Path) -> Collector {
     let (levels, events) = (root.join("proc/meminfo"), root.join("proc/vmstat"));
     Collector::host(Source::Memory, move || {

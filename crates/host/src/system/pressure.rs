@@ -1,4 +1,4 @@
-//! Time that tasks waited for a CPU, for disks and for memory, from `/proc/pressure`.
+//! Pressure stall information: time that tasks waited for a CPU, for disks and for memory, from `/proc/pressure`.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,19 @@ use plimsoll_record::{CounterSet, Metric, Source};
 
 use crate::collector::{Collector, Missing, after, malformed, text};
 
-/// The files, and the lines taken from each. The machine's line `full` of `cpu` is always zero.
+/// The files, and the lines read from each. The machine's `full` line of `cpu` is always zero.
 const FILES: [(&str, &[(&str, Metric)]); 3] = [
     ("cpu", &[("some ", pressure::CPU_SOME_US)]),
     ("io", &[("some ", pressure::IO_SOME_US), ("full ", pressure::IO_FULL_US)]),
     ("memory", &[("some ", pressure::MEMORY_SOME_US), ("full ", pressure::MEMORY_FULL_US)]),
 ];
 
-/// A collector of the pressure of the whole machine. Kernels without `CONFIG_PSI`, or with `psi=0`, do not have it.
+/// Returns a collector of the pressure of the whole machine. Kernels without `CONFIG_PSI`, or with `psi=0`, lack it.
 pub(crate) fn machine(root: &Path) -> Collector {
     collector(FILES.map(|(name, lines)| (root.join("proc/pressure").join(name), lines)))
 }
 
-/// A collector of the pressure of a control group of version 2; groups of version 1 do not have it.
+/// Returns a collector of the pressure of a version 2 control group; version 1 groups have none.
 pub(crate) fn group(folder: &Path) -> Collector {
     collector(FILES.map(|(name, lines)| (folder.join(format!("{name}.pressure")), lines)))
 }
@@ -30,7 +30,7 @@ fn collector(files: [(PathBuf, &'static [(&'static str, Metric)]); FILES.len()])
         for (file, lines) in &files {
             match text(file) {
                 Ok(text) => totals(&text, file, lines, &mut counters)?,
-                // `io` or `memory` may be missing; a kernel that reports pressure reports that of the CPU.
+                // `io` or `memory` may be missing; a kernel that reports pressure always reports that of the CPU.
                 Err(Missing::Absent) if !counters.is_empty() => {}
                 Err(missing) => return Err(missing),
             }

@@ -1,4 +1,4 @@
-//! One connection as its owner sees it: requests out, bytes in, events out.
+//! An HTTP/2 connection: takes requests and received bytes, returns bytes to send and events.
 
 use std::collections::VecDeque;
 
@@ -23,33 +23,33 @@ mod upload;
 
 /// The bytes that a client sends before its first frame (RFC 9113 section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// The windows of streams and connection unless asked otherwise, in bytes: a gigabyte, so that
-/// bodies of ordinary size need no update.
+/// Default size in bytes of the windows of streams and connection: a gigabyte, so that bodies of ordinary size need no window
+/// update.
 const WINDOW_BYTES: u32 = (1 << 30) - 1;
-/// More streams than this are not opened on one connection.
+/// Maximum number of concurrent streams on one connection.
 const MAX_STREAMS: u32 = 1 << 16;
-/// The last id a client may use.
+/// The highest stream id that a client may use.
 const LAST_ID: u32 = 0x7fff_ffff;
 
-/// One request to open a stream with.
+/// A request to open a stream with.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// The caller's number, which comes back in the events.
+    /// The caller's number for the request, repeated in its events.
     pub tag: u32,
     /// The header block, see [`crate::Request::encode`].
     pub block: &'a [u8],
     /// The body; empty for none.
     pub body: &'a [u8],
-    /// Whether the response has a body.
+    /// Whether the response may have a body.
     pub expect: Expect,
-    /// Whether the fields and the body of the response are handed on.
+    /// True if the fields and the body of the response are reported as events.
     pub observe: bool,
 }
 
 /// The client's side of one HTTP/2 connection.
 ///
-/// An open connection takes some 200 bytes, and 128 for every stream that it may open, whose number
-/// is rounded up to a power of two; buffers come from the [`Memory`] of its worker and go back there.
+/// An open connection takes some 200 bytes, and 128 for every stream that it may open, whose number is rounded up to a power
+/// of two; buffers come from the [`Memory`] of its worker and are returned to it.
 #[derive(Debug)]
 pub struct Connection {
     streams: Streams,
@@ -57,18 +57,18 @@ pub struct Connection {
     window_bytes: u32,
     next_id: u32,
     server: ServerSettings,
-    /// What the server may still send on the connection.
+    /// The window for bytes from the server on the connection.
     receive_window: ReceiveWindow,
-    /// What may still be sent to the server on the connection.
+    /// Number of bytes that may still be sent on the connection.
     send_left: i32,
-    /// Bodies that wait for a window, in the order of their requests.
+    /// Bodies that wait for a send window, in the order of their requests.
     waiting: VecDeque<Waiting>,
     reader: Reader,
     going_away: Option<ErrorCode>,
     broken: Option<Broken>,
 }
 
-/// What of a body waits for the server to grant more.
+/// A body of which a part waits for a send window.
 #[derive(Debug)]
 struct Waiting {
     stream: u32,
@@ -76,18 +76,18 @@ struct Waiting {
     sent: usize,
 }
 
-// Ten thousand connections hold ten thousand of them.
+// A load of ten thousand connections holds this structure ten thousand times.
 const _: () = assert!(size_of::<Connection>() <= 256);
 
 impl Connection {
-    /// A connection of at most `max_streams` requests at a time (1 at least, 65,536 at most).
+    /// Creates a connection with at most `max_streams` concurrent requests, clamped to 1 to 65,536.
     pub fn new(max_streams: u32) -> Self {
         Self::with_window(max_streams, WINDOW_BYTES)
     }
 
-    /// As [`Connection::new`], with windows of `window_bytes` for each stream and for all together:
-    /// how much the server may send ahead of what was read. The connection's window is never below
-    /// the protocol's default of 65,535 bytes, and no window above 2^31 - 1.
+    /// Like [`Connection::new`], with a receive window of `window_bytes` for each stream and for the connection: the server may
+    /// send that much before it is read. The connection's window is at least the protocol's default of 65,535 bytes, and no
+    /// window is above 2^31 - 1.
     pub fn with_window(max_streams: u32, window_bytes: u32) -> Self {
         let max_streams = max_streams.clamp(1, MAX_STREAMS);
         let window_bytes = window_bytes.min(window::MAX_BYTES);
@@ -106,8 +106,8 @@ impl Connection {
         }
     }
 
-    /// Begins a new connection, forgetting the last one: writes the preface, the settings and what
-    /// widens the connection's window. Requests may follow at once.
+    /// Begins a new connection and forgets the last one: writes the preface, the settings and the update that widens the
+    /// connection's window. Requests may follow at once.
     pub fn open(&mut self, out: &mut Vec<u8>) {
         self.streams.clear();
         self.waiting.clear();
@@ -128,8 +128,8 @@ impl Connection {
         }
     }
 
-    /// How many more requests may be opened now: by the caller's own limit, the server's, and what
-    /// is left of the ids; none after GOAWAY or when the connection broke.
+    /// Number of further requests that may be opened now, limited by the caller, the server and the remaining ids; 0 after GOAWAY
+    /// or when the connection failed.
     pub fn capacity(&self) -> u32 {
         if self.going_away.is_some() || self.broken.is_some() {
             return 0;
@@ -139,19 +139,19 @@ impl Connection {
         max_streams.saturating_sub(self.streams.count()).min(ids_left)
     }
 
-    /// How many requests the server allows at a time; `u32::MAX` if it sets no limit.
+    /// The server's limit on concurrent requests; `u32::MAX` if it sets none.
     pub fn server_streams(&self) -> u32 {
         self.server.max_streams
     }
 
-    /// Why the connection takes no further requests, once it does not: what GOAWAY said, or no
-    /// error when all ids are used. Open requests may still be answered.
+    /// Why the connection takes no further requests: the code of GOAWAY, or `NO_ERROR` if all ids are used or the connection
+    /// ended; `None` while it takes requests. Open requests may still be answered.
     pub fn going_away(&self) -> Option<ErrorCode> {
         self.going_away.or((self.next_id > LAST_ID).then_some(ErrorCode::NO_ERROR))
     }
 
-    /// Sends a request: its head, and of its body what the windows allow; the rest is copied, and
-    /// sent when they widen. False, and nothing is sent, when there is no [`Connection::capacity`].
+    /// Sends a request: its head, and as much of its body as the windows allow. The rest of the body is copied, and sent when the
+    /// windows widen. Returns false and sends nothing if there is no [`Connection::capacity`].
     #[must_use]
     pub fn request(&mut self, request: &Request<'_>, memory: &mut Memory, out: &mut Vec<u8>) -> bool {
         if self.capacity() == 0 {
@@ -161,7 +161,7 @@ impl Connection {
             id: self.next_id,
             tag: request.tag,
             receive: ReceiveWindow::new(self.window_bytes),
-            // The peer's window is at most 2^31 - 1.
+            // The server's window is at most 2^31 - 1.
             send_left: i32::try_from(self.server.window_bytes).unwrap_or(i32::MAX),
             expect: request.expect,
             observe: request.observe,
@@ -174,8 +174,8 @@ impl Connection {
         true
     }
 
-    /// Gives a request up: it has no further events. The rest of its response is skipped.
-    /// False when no such request is open.
+    /// Cancels a request: it has no further events, and the rest of its response is skipped. Returns false if no such request
+    /// is open.
     pub fn cancel(&mut self, tag: u32, memory: &mut Memory, out: &mut Vec<u8>) -> bool {
         let Some(id) = self.streams.id_of(tag) else {
             return false;
@@ -184,8 +184,8 @@ impl Connection {
         true
     }
 
-    /// The connection ended, on either side: reports each open request as cut, in the order in which
-    /// they began, and gives buffers back.
+    /// The connection ended, on either side: reports each open request as cut, in the order of their beginning, and returns the
+    /// buffers.
     pub fn finish(&mut self, memory: &mut Memory, events: &mut impl FnMut(Event<'_>)) {
         for id in self.streams.ids_above(0) {
             if let Some(stream) = self.close(id, memory) {
@@ -197,7 +197,7 @@ impl Connection {
         self.going_away = self.going_away.or(Some(ErrorCode::NO_ERROR));
     }
 
-    /// Takes a stream out of the table, with the rest of its body.
+    /// Removes a stream from the table, and the unsent rest of its body.
     fn close(&mut self, id: u32, memory: &mut Memory) -> Option<Stream> {
         let stream = self.streams.remove(id)?;
         if !stream.sent
@@ -208,7 +208,7 @@ impl Connection {
         Some(stream)
     }
 
-    /// Resets a stream and forgets it.
+    /// Resets a stream and removes it.
     fn abandon(
         &mut self,
         id: u32,

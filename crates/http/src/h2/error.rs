@@ -1,10 +1,10 @@
-//! What can go wrong in HTTP/2: on the connection, in one response, in a header block.
+//! HTTP/2 errors: of the connection, of one response, of a header block.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// A server that broke HTTP/2. Nothing after it on the connection can be trusted.
+/// A violation of HTTP/2 by the server. The bytes after it on the connection cannot be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Broken {
     #[error(
@@ -25,7 +25,7 @@ pub enum Broken {
         "flow-control window overrun or overflowed: expected at most what was granted; check the server's flow control"
     )]
     FlowControl,
-    /// A window widened by nothing, which is no error of flow control (RFC 9113 section 6.9).
+    /// A window update with an increment of 0, which is not a flow-control error (RFC 9113 section 6.9).
     #[error(
         "flow-control window widened by nothing: expected an increment of 1 or more; check the server's flow control"
     )]
@@ -34,7 +34,7 @@ pub enum Broken {
         "setting out of its range: expected the ranges of RFC 9113, section 6.5.2; check the server's HTTP/2 settings"
     )]
     Settings,
-    /// A frame on a stream where its type cannot be: stream 0, or one never opened (RFC 9113 sections 5.1 and 6).
+    /// A frame on a stream that its type does not allow: stream 0, or one never opened (RFC 9113 sections 5.1 and 6).
     #[error(
         "frame on a stream it cannot be on: expected connection frames on stream 0 and others on streams that a request opened; check the server or a proxy before it"
     )]
@@ -43,7 +43,7 @@ pub enum Broken {
         "padding as long as its frame: expected it to leave room for itself; check the server or a proxy before it"
     )]
     Padding,
-    /// A header block interrupted by another frame, or continued where none was open (RFC 9113 section 6.10).
+    /// A header block interrupted by another frame, or CONTINUATION without an open block (RFC 9113 section 6.10).
     #[error(
         "CONTINUATION out of place: expected it directly after the header block it continues; check the server or a proxy before it"
     )]
@@ -59,7 +59,7 @@ pub enum Broken {
 }
 
 impl Broken {
-    /// The code that GOAWAY carries to the server.
+    /// The code to send in GOAWAY.
     pub const fn code(self) -> ErrorCode {
         match self {
             Self::FrameSize => ErrorCode::FRAME_SIZE_ERROR,
@@ -77,7 +77,7 @@ impl Broken {
     }
 }
 
-/// A response that breaks HTTP's rules on its own stream (RFC 9113 section 8.1.1).
+/// A response that violates HTTP on its own stream only (RFC 9113 section 8.1.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Malformed {
     /// A header field or a status that HTTP/2 does not allow (RFC 9113 sections 8.2 and 8.3).
@@ -92,8 +92,8 @@ pub enum Malformed {
          header on the target or a proxy before it"
     )]
     Length,
-    /// A body before the head, an interim response at the end, interim responses without end, or
-    /// trailers before the end (RFC 9113 section 8.1).
+    /// A body before the head, an interim response that ends the stream, too many interim responses, or trailers that do not
+    /// end the stream (RFC 9113 section 8.1).
     #[error(
         "malformed response: expected a head, a body and possibly trailers in this order; check \
          the target or a proxy before it"
@@ -109,13 +109,13 @@ pub enum HpackError {
     /// An integer of more than five further bytes or beyond 32 bits (RFC 7541 section 5.1).
     #[error("an integer is too large")]
     Integer,
-    /// An index that is in no table: 0, or one of the dynamic table, which is empty (RFC 7541 section 2.3.3).
+    /// An index that is in no table: 0, or one beyond the static table, because the dynamic one is empty (RFC 7541 section 2.3.3).
     #[error("an index points nowhere: expected one of the static table")]
     Index,
-    /// A table size above the 0 that was granted, or given after a field (RFC 7541 section 4.2).
+    /// A table size above the announced 0, or after a field (RFC 7541 section 4.2).
     #[error("a table size is out of place: expected 0 before the first field")]
     TableSize,
-    /// A Huffman string with the code for its end in it, or with wrong padding (RFC 7541 section 5.2).
+    /// A Huffman string that contains the end-of-string code, or has invalid padding (RFC 7541 section 5.2).
     #[error("a Huffman string is not valid")]
     Huffman,
 }
@@ -127,11 +127,11 @@ pub struct ErrorCode(pub u32);
 impl ErrorCode {
     /// No error: a graceful end.
     pub const NO_ERROR: Self = Self(0x0);
-    /// The protocol was broken in a way that no other code names.
+    /// A protocol violation that no other code names.
     pub const PROTOCOL_ERROR: Self = Self(0x1);
-    /// The flow-control limits were broken.
+    /// The flow-control limits were violated.
     pub const FLOW_CONTROL_ERROR: Self = Self(0x3);
-    /// A frame of a size it cannot have.
+    /// A frame with an invalid size.
     pub const FRAME_SIZE_ERROR: Self = Self(0x6);
     /// The request was not processed at all and may be sent again.
     pub const REFUSED_STREAM: Self = Self(0x7);
@@ -139,10 +139,10 @@ impl ErrorCode {
     pub const CANCEL: Self = Self(0x8);
     /// A header block that cannot be decompressed.
     pub const COMPRESSION_ERROR: Self = Self(0x9);
-    /// The peer makes work without end.
+    /// The peer causes excessive work.
     pub const ENHANCE_YOUR_CALM: Self = Self(0xb);
 
-    /// The code's name in the RFC; `UNKNOWN` for one that it does not define.
+    /// The code's name in the RFC; `UNKNOWN` if the RFC does not define it.
     pub const fn name(self) -> &'static str {
         match self.0 {
             0x0 => "NO_ERROR",

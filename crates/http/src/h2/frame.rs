@@ -1,10 +1,10 @@
-//! Frame headers, and the frames that are written without a buffer of their own (RFC 9113 sections 4.1 and 6).
+//! Frame headers, and the frames that are written directly (RFC 9113 sections 4.1 and 6).
 
 use super::error::ErrorCode;
 
 pub(super) const HEADER_BYTES: usize = 9;
-/// The longest payload a peer may send before another limit was granted, which is never done here:
-/// larger frames would save nothing and let one stream hold up the others.
+/// Maximum payload in bytes that the server may send. The client never raises this default: larger frames would save nothing
+/// and let one stream delay the others.
 pub(super) const MAX_PAYLOAD_BYTES: u32 = 16_384;
 
 pub(super) const DATA: u8 = 0x0;
@@ -18,7 +18,7 @@ pub(super) const GOAWAY: u8 = 0x7;
 pub(super) const WINDOW_UPDATE: u8 = 0x8;
 pub(super) const CONTINUATION: u8 = 0x9;
 
-/// Of SETTINGS and PING.
+/// Flag of SETTINGS and PING.
 pub(super) const ACK: u8 = 0x1;
 pub(super) const END_STREAM: u8 = 0x1;
 pub(super) const END_HEADERS: u8 = 0x4;
@@ -40,7 +40,7 @@ impl FrameHeader {
             len: u32::from_be_bytes([0, a, b, c]),
             kind,
             flags,
-            // The first bit is reserved and to be ignored.
+            // The first bit is reserved and must be ignored.
             stream: u32::from_be_bytes([s0 & 0x7f, s1, s2, s3]),
         }
     }
@@ -50,7 +50,7 @@ impl FrameHeader {
     }
 }
 
-/// The first four bytes of a payload whose length was checked, as a number.
+/// The first four bytes of a payload as a number; the caller has checked its length.
 pub(super) fn first_u32(payload: &[u8]) -> u32 {
     payload.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes))
 }
@@ -70,19 +70,19 @@ pub(super) fn push_settings(out: &mut Vec<u8>, settings: &[(u16, u32)]) {
     }
 }
 
-/// Lets the peer send `increment` bytes more, on one stream or, for 0, on the connection.
+/// Allows the peer to send `increment` more bytes on one stream or, for stream 0, on the connection.
 pub(super) fn push_window_update(out: &mut Vec<u8>, stream: u32, increment: u32) {
     push_header(out, 4, WINDOW_UPDATE, 0, stream);
     out.extend_from_slice(&increment.to_be_bytes());
 }
 
-/// Gives a stream up.
+/// Writes RST_STREAM, which ends a stream.
 pub(super) fn push_reset(out: &mut Vec<u8>, stream: u32, code: ErrorCode) {
     push_header(out, 4, RST_STREAM, 0, stream);
     out.extend_from_slice(&code.0.to_be_bytes());
 }
 
-/// Gives the connection up. The last stream is 0, as a server opened none.
+/// Writes GOAWAY, which ends the connection. The last stream id is 0, because the server opened none.
 pub(super) fn push_goaway(out: &mut Vec<u8>, code: ErrorCode) {
     push_header(out, 8, GOAWAY, 0, 0);
     out.extend_from_slice(&[0; 4]);

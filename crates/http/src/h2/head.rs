@@ -1,5 +1,4 @@
-//! The head of a response: its fields checked by the rules of RFC 9113 sections 8.2 and 8.3, and
-//! what of them frames the response.
+//! The head of a response: checks its fields by RFC 9113 sections 8.2 and 8.3, and extracts what frames the response.
 
 use super::error::Malformed;
 use crate::Expect;
@@ -9,7 +8,7 @@ use crate::response::fields::Length;
 const CONNECTION_FIELDS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 
-/// What a header block says about the response as a whole.
+/// The status and the declared length of a response.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     pub(super) status: u16,
@@ -21,8 +20,8 @@ impl Head {
         self.status < 200
     }
 
-    /// The length that the body must have. A response that has no body by definition may declare a
-    /// length all the same (RFC 9110 section 8.6).
+    /// The required length of the body, if known. A response that has no body by definition may still declare a length (RFC
+    /// 9110 section 8.6).
     pub(super) const fn declared(self, expect: Expect) -> Option<u64> {
         match (expect, self.status, self.length) {
             (Expect::NoBody, ..) | (_, 204 | 304, _) => Some(0),
@@ -41,7 +40,7 @@ pub(super) struct HeadReader {
 }
 
 impl HeadReader {
-    /// Takes the next field; true for a regular field of a final head that is well so far.
+    /// Reads the next field; returns true for a regular field of a final head that is valid so far.
     pub(super) fn read(&mut self, name: &[u8], value: &[u8]) -> bool {
         if name.starts_with(b":") {
             self.read_pseudo(name, value);
@@ -56,7 +55,7 @@ impl HeadReader {
         !self.malformed && self.status >= 200
     }
 
-    /// The block is at its end, and was to be a head.
+    /// Returns the head, at the end of a block that must be one.
     pub(super) fn head(&self) -> Result<Head, Malformed> {
         // 101 would change the protocol, which HTTP/2 cannot (RFC 9113 section 8.6).
         if self.malformed || self.status < 100 || self.status == 101 {
@@ -68,12 +67,12 @@ impl HeadReader {
         }
     }
 
-    /// The block is at its end, and was to be trailers: no pseudo-field belongs there.
+    /// Checks the end of a block that must be trailers, which have no pseudo-field.
     pub(super) const fn trailers(&self) -> Result<(), Malformed> {
         if self.malformed || self.status != 0 { Err(Malformed::Head) } else { Ok(()) }
     }
 
-    /// The one pseudo-field of a response comes once, before all regular fields.
+    /// Reads `:status`, the only pseudo-field of a response, which comes once and before all regular fields.
     fn read_pseudo(&mut self, name: &[u8], value: &[u8]) {
         let [a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] = *value else {
             self.malformed = true;
@@ -85,13 +84,13 @@ impl HeadReader {
     }
 }
 
-/// What RFC 9113 section 8.2.1 lets a name hold; a colon only begins pseudo-fields.
+/// True for a valid name (RFC 9113 section 8.2.1). Only pseudo-fields contain a colon.
 fn is_name(name: &[u8]) -> bool {
     let allowed = |byte: &u8| matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase() && *byte != b':';
     !name.is_empty() && name.iter().all(allowed)
 }
 
-/// What RFC 9113 section 8.2.1 lets a value hold: no line end, no NUL, no space around it.
+/// True for a valid value (RFC 9113 section 8.2.1): no line end, no NUL, no surrounding white space.
 fn is_value(value: &[u8]) -> bool {
     let space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let bounded = !space(value.first()) && !space(value.last());

@@ -1,17 +1,17 @@
 //! Header compression (RFC 7541) with tables of size 0: the static table, literals and Huffman.
 //!
-//! The client's settings forbid a dynamic table. A server may still write literals "with indexing"
-//! (they are evicted at once) and confirm the size 0; anything that needs a table is an error.
+//! The client's settings forbid a dynamic table. A server may still send literals "with indexing" (they are evicted at once)
+//! and acknowledge the size 0; anything that needs a table is an error.
 
 pub use super::error::HpackError;
 
 pub(super) mod fields;
 mod huffman;
 
-/// Bytes after the prefix that an integer may have: enough for 32 bits.
+/// Maximum number of bytes of an integer after its prefix: enough for 32 bits.
 const MAX_FURTHER_BYTES: u32 = 5;
 
-/// Decodes header blocks; holds nothing between them but scratch space.
+/// Decodes header blocks; keeps only scratch memory between them.
 #[derive(Debug, Default)]
 pub struct Decoder {
     name: Vec<u8>,
@@ -19,11 +19,11 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Hands each field of a whole block to `field`, name first.
+    /// Passes the name and the value of each field of a whole block to `field`.
     ///
     /// # Errors
     ///
-    /// [`HpackError`] when the rest of the block cannot be decoded; fields before it were handed on.
+    /// [`HpackError`] when the rest of the block cannot be decoded; the fields before it were passed.
     pub fn decode(&mut self, block: &[u8], mut field: impl FnMut(&[u8], &[u8])) -> Result<(), HpackError> {
         let mut rest = block;
         let mut size_allowed = true;
@@ -43,7 +43,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// A literal with, without or never to be indexed; they differ only in the length of their index.
+    /// Reads a literal of any kind: with, without or never indexing. They differ only in the length of their index.
     fn literal(
         &mut self,
         rest: &mut &[u8],
@@ -59,13 +59,13 @@ impl Decoder {
     }
 }
 
-/// The entry at an index, which counts from 1.
+/// Returns the entry at an index, which counts from 1.
 fn entry(index: u32) -> Result<(&'static str, &'static str), HpackError> {
     let at = index.checked_sub(1).ok_or(HpackError::Index)?;
     fields::STATIC.get(at as usize).copied().ok_or(HpackError::Index)
 }
 
-/// A string where it lies in the block, or as its Huffman code decodes into the scratch space.
+/// Reads a string: in place in the block, or decoded from its Huffman code into the scratch memory.
 fn string<'a, 'b: 'a>(rest: &mut &'b [u8], scratch: &'a mut Vec<u8>) -> Result<&'a [u8], HpackError> {
     let coded = rest.first().ok_or(HpackError::Cut)? & 0x80 != 0;
     let len = integer(rest, 7)?;
@@ -78,7 +78,7 @@ fn string<'a, 'b: 'a>(rest: &mut &'b [u8], scratch: &'a mut Vec<u8>) -> Result<&
     Ok(scratch)
 }
 
-/// Appends a field as a literal that is not to be indexed, or as an index where the static table has it whole.
+/// Appends a field as an index if the static table contains it, otherwise as a literal without indexing.
 pub(crate) fn push(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     let whole = |(known, text): &(&str, &str)| known.as_bytes() == name && text.as_bytes() == value;
     match fields::STATIC.iter().position(whole) {
@@ -90,7 +90,7 @@ pub(crate) fn push(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     }
 }
 
-/// Appends the name of a literal that is not to be indexed; its value comes next, see [`push_value`].
+/// Appends the name of a literal without indexing; its value follows, see [`push_value`].
 pub(crate) fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     match fields::STATIC.iter().position(|(known, _)| known.as_bytes() == name) {
         Some(at) => push_integer(out, 0, 4, at + 1),
@@ -101,7 +101,7 @@ pub(crate) fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     }
 }
 
-/// Appends a value that `write` appends, without the space around it. Its length comes first, but is known last.
+/// Appends the value that `write` writes, without surrounding white space. The length that precedes it is inserted afterwards.
 pub(crate) fn push_value(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     write(out);
@@ -117,13 +117,13 @@ pub(crate) fn push_value(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out[start..].rotate_right(length_bytes);
 }
 
-/// Strings are sent plain: a server reads that fastest, and requests are small.
+/// Appends a string without Huffman code: a server reads that fastest, and requests are small.
 fn push_string(out: &mut Vec<u8>, text: &[u8]) {
     push_integer(out, 0, 7, text.len());
     out.extend_from_slice(text);
 }
 
-/// Reads an integer (RFC 7541 section 5.1) whose first bits share a byte with something else, which is ignored.
+/// Reads an integer (RFC 7541 section 5.1). The high bits of its first byte, which belong to something else, are ignored.
 fn integer(rest: &mut &[u8], prefix_bits: u8) -> Result<u32, HpackError> {
     let full = (1_u32 << prefix_bits) - 1;
     let prefix = u32::from(next(rest)?) & full;

@@ -1,12 +1,12 @@
-//! What the server's SETTINGS ask of the client (RFC 9113 section 6.5.2).
+//! The server's SETTINGS (RFC 9113 section 6.5.2).
 
 use super::error::Broken;
 use super::frame;
 use super::window;
 
-/// Streams opened before the server has said how many it takes; RFC 9113 advises servers against fewer than this.
+/// Limit of streams until the server sends its own; RFC 9113 recommends that servers allow at least this many.
 const STREAMS_BEFORE_SETTINGS: u32 = 100;
-/// The table for header compression that both sides begin with, in bytes.
+/// Initial size of the header compression table on both sides, in bytes.
 const DEFAULT_TABLE_BYTES: u32 = 4096;
 
 pub(super) const HEADER_TABLE_SIZE: u16 = 0x1;
@@ -18,7 +18,7 @@ pub(super) const MAX_FRAME_SIZE: u16 = 0x5;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ServerSettings {
     table_bytes: u32,
-    /// Whether the table shrank: the next header block must acknowledge that (RFC 7541 section 4.2).
+    /// True if the table shrank: the next header block must acknowledge that (RFC 7541 section 4.2).
     pub(super) table_shrank: bool,
     pub(super) known: bool,
     pub(super) max_streams: u32,
@@ -40,7 +40,7 @@ impl Default for ServerSettings {
 }
 
 impl ServerSettings {
-    /// Reads a payload of whole settings; later ones prevail, unknown ones mean nothing.
+    /// Applies a payload of complete settings; later ones override earlier ones, unknown ones are ignored.
     pub(super) fn apply(&mut self, payload: &[u8]) -> Result<(), Broken> {
         if !self.known {
             self.known = true;
@@ -59,7 +59,7 @@ impl ServerSettings {
                 self.table_shrank |= value < self.table_bytes;
                 self.table_bytes = value;
             }
-            // A server cannot be pushed to, so its only valid value is "off".
+            // A client does not accept pushes, so the only value a server may send is 0.
             ENABLE_PUSH if value != 0 => return Err(Broken::Settings),
             MAX_CONCURRENT_STREAMS => self.max_streams = value,
             INITIAL_WINDOW_SIZE if value > window::MAX_BYTES => return Err(Broken::FlowControl),

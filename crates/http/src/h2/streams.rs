@@ -1,35 +1,35 @@
-//! The open streams of a connection, found by their ids.
+//! The open streams of a connection, indexed by their ids.
 //!
-//! A table with open addressing and linear probing, at most half full. Ids ascend; multiplied by
-//! the golden ratio they lie apart (Knuth, The Art of Computer Programming, volume 3, section 6.4),
-//! so that searches end after a step or two and a removal has little to move.
+//! The table uses open addressing with linear probing and is at most half full. Ids ascend; multiplication by the golden ratio
+//! spreads them (Knuth, The Art of Computer Programming, volume 3, section 6.4), so that searches end after a step or two and
+//! a removal moves few entries.
 
 use super::window::ReceiveWindow;
 use crate::Expect;
 
-/// One request that waits for the end of its response.
+/// A request whose response is not complete.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stream {
-    /// Odd; 0 marks a vacant place of the table.
+    /// Odd; 0 marks a vacant slot of the table.
     pub(super) id: u32,
     pub(super) tag: u32,
-    /// What the server may still send.
+    /// The window for bytes from the server.
     pub(super) receive: ReceiveWindow,
-    /// What may still be sent to the server; below zero when it took back what it had granted.
+    /// Number of bytes that may still be sent; negative if the server reduced its window.
     pub(super) send_left: i32,
-    /// Of the final response; 0 until its head is there.
+    /// Status of the final response; 0 until its head is complete.
     pub(super) status: u16,
     pub(super) interim_count: u8,
     pub(super) expect: Expect,
     pub(super) observe: bool,
     pub(super) sent: bool,
     pub(super) begun: bool,
-    /// The body's length as the head declares it, in bytes.
+    /// The length of the body in bytes that the head declares.
     pub(super) declared: Option<u64>,
     pub(super) body_bytes: u64,
 }
 
-/// A vacant place, and what a stream is before its request sets the rest.
+/// A vacant slot, and the initial values of a stream.
 pub(super) const VACANT: Stream = Stream {
     id: 0,
     tag: 0,
@@ -48,14 +48,14 @@ pub(super) const VACANT: Stream = Stream {
 /// 2^32 divided by the golden ratio.
 const GOLDEN: u32 = 0x9e37_79b9;
 
-/// At most half of the places are taken, so that a search ends always.
+/// The stream table. At most half of the slots are taken, so every search ends.
 #[derive(Debug)]
 pub(super) struct Streams {
     places: Box<[Stream]>,
     count: u32,
-    /// The place found last: frames of one stream often come together.
+    /// The slot found last: consecutive frames often belong to one stream.
     recent: usize,
-    /// How far a hash is shifted to be a place.
+    /// Number of bits by which a hash is shifted to give a slot.
     shift: u32,
 }
 
@@ -73,7 +73,7 @@ impl Streams {
         self.count
     }
 
-    /// Adds a stream. The caller keeps below the number of streams that there is room for.
+    /// Adds a stream. The caller never exceeds the number of streams that the table was created for.
     pub(super) fn insert(&mut self, stream: Stream) {
         debug_assert!((self.count as usize) < self.places.len() / 2, "there is room");
         let mut place = self.home(stream.id);
@@ -102,13 +102,13 @@ impl Streams {
         self.places.iter_mut().filter(|stream| stream.id != 0)
     }
 
-    /// The id of the open stream of a tag, found by a search through all.
+    /// Returns the id of the open stream with this tag, by a search through all streams.
     pub(super) fn id_of(&self, tag: u32) -> Option<u32> {
         let mut open = self.places.iter().filter(|stream| stream.id != 0);
         open.find(|stream| stream.tag == tag).map(|stream| stream.id)
     }
 
-    /// The ids of the open streams above `last`, ascending. This one allocates: it is for the end of a connection.
+    /// Returns the ids of the open streams above `last`, ascending. Allocates, so it is only for the end of a connection.
     pub(super) fn ids_above(&self, last: u32) -> Vec<u32> {
         let ids = self.places.iter().map(|stream| stream.id);
         let mut ids: Vec<u32> = ids.filter(|id| *id > last).collect();
@@ -132,7 +132,7 @@ impl Streams {
         Some(place)
     }
 
-    /// Moves those that had to go past the vacated place back, so that searches need no marks.
+    /// Empties a slot and moves back the entries that had been displaced past it, so that searches need no deletion marks.
     fn vacate(&mut self, mut hole: usize) {
         let mask = self.places.len() - 1;
         let mut place = self.after(hole);

@@ -7,17 +7,17 @@ use crate::h2::hpack;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     Http1,
-    /// HTTP/2: the head is a header block, without frames.
+    /// HTTP/2: the head is a header block, without its frames.
     Http2,
 }
 
 /// A piece of a head, or the value of a field.
 #[derive(Debug)]
 pub(super) enum Segment<P> {
-    /// In a head never empty, never two in a row.
+    /// Constant bytes. In a head they are never empty, and two such segments never follow each other.
     Bytes(Vec<u8>),
     Part(P),
-    /// The length of a body that is rendered.
+    /// The length of the body, for bodies that are rendered.
     BodyLength,
 }
 
@@ -40,10 +40,10 @@ impl<P: Part> Segment<P> {
 }
 
 const MAX_LENGTH_DIGITS: usize = 20;
-/// The most bytes in front of a value in a header block: its length (RFC 7541 section 5.1).
+/// Maximum number of bytes before a value in a header block, which encode its length (RFC 7541 section 5.1).
 const MAX_PREFIX_BYTES: usize = 6;
 
-/// A request ready to be sent; what differs each time is rendered by [`EncodedRequest::render`].
+/// A request ready to be sent. [`EncodedRequest::render`] fills in its variable parts.
 #[derive(Debug)]
 pub struct EncodedRequest<P> {
     version: Version,
@@ -53,13 +53,13 @@ pub struct EncodedRequest<P> {
 }
 
 impl<P: Part> EncodedRequest<P> {
-    /// The whole request and the length of its head in bytes, if both are the same each time.
+    /// Returns the whole request and the length of its head in bytes; `None` if any part is rendered.
     pub fn constant(&self) -> Option<(Vec<u8>, usize)> {
         let [Segment::Bytes(head)] = self.head.as_slice() else { return None };
         Some(([head, self.body.constant()?].concat(), head.len()))
     }
 
-    /// The parts that are rendered, and the body.
+    /// The rendered parts of the head, and the body.
     pub fn parts(&self) -> impl Iterator<Item = &P> {
         let in_head = self.head.iter().filter_map(|segment| match segment {
             Segment::Part(part) => Some(part),
@@ -70,7 +70,7 @@ impl<P: Part> EncodedRequest<P> {
 
     /// Appends the current request to `out` and returns the length of its head in bytes.
     ///
-    /// `scratch` is memory for a body whose length precedes it. Allocates nothing once both buffers have grown.
+    /// `scratch` is memory for a body whose length is written before it. Allocates nothing once both buffers have grown.
     pub fn render(&self, values: &mut P::Values, scratch: &mut Vec<u8>, out: &mut Vec<u8>) -> usize {
         out.reserve(self.max_bytes);
         let counted = self.head.iter().any(|segment| matches!(segment, Segment::BodyLength));
@@ -99,7 +99,7 @@ impl<P: Part> EncodedRequest<P> {
 }
 
 impl EncodedRequest<&[u8]> {
-    /// The whole request, and the length of its head in bytes.
+    /// Returns the whole request and the length of its head in bytes.
     pub fn to_bytes(&self) -> (Vec<u8>, usize) {
         let mut bytes = Vec::new();
         let head_bytes = self.render(&mut (), &mut Vec::new(), &mut bytes);
@@ -108,7 +108,7 @@ impl EncodedRequest<&[u8]> {
 }
 
 impl Version {
-    /// Appends a value that `write` appends as it is.
+    /// Appends the value that `write` writes, encoded as this version needs.
     fn push_value(self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
         match self {
             Self::Http1 => write(out),
@@ -156,7 +156,7 @@ impl<P: Part> HeadWriter<P> {
         }
     }
 
-    /// Field values of HTTP/2 have no space around them (RFC 9113 section 8.2.1).
+    /// Trims the value: field values of HTTP/2 have no surrounding white space (RFC 9113 section 8.2.1).
     fn push_compressed(&mut self, name: &[u8], value: Segment<P>) {
         match value.constant() {
             Some(text) => hpack::push(&mut self.tail, name, text.trim_ascii()),

@@ -33,12 +33,12 @@ impl fmt::Display for HeadField {
     }
 }
 
-/// Why a request cannot be encoded; `M` is what a part reports, see [`Part::check`](super::Part::check).
+/// Why a request cannot be encoded; `M` is the error type of [`Part::check`](super::Part::check).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EncodeError<M> {
     #[error("method {method:?} is not valid: use a token of letters such as GET or POST")]
     Method { method: String },
-    /// What follows the answer to CONNECT is no HTTP (RFC 9110 section 9.3.6).
+    /// The bytes after the answer to CONNECT are not HTTP (RFC 9110 section 9.3.6).
     #[error(
         "method CONNECT asks a proxy for a tunnel, which carries no requests to count: use another method"
     )]
@@ -49,7 +49,7 @@ pub enum EncodeError<M> {
     HeaderName { name: String },
     #[error("{field} is empty")]
     Empty { field: HeadField },
-    /// A value would end its line early, or holds what its field may not hold.
+    /// A value would end its line early, or contains a byte that its field does not allow.
     #[error("{field}: {source}; {}", .field.advice())]
     Value { field: HeadField, source: M },
     #[error("header {name} has no place in HTTP/2: leave it out, or ask for HTTP/1.1")]

@@ -1,31 +1,31 @@
-//! The parts of a request that may differ each time it is sent.
+//! The parts of a request that may be different for each request.
 
 use thiserror::Error;
 
 /// A path, a header's value or a body: constant, or rendered for each request.
 pub trait Part {
-    /// Where rendering takes its values from; `()` for parts that are always constant.
+    /// The source of the values that rendering inserts; `()` for parts that are always constant.
     type Values;
-    /// What [`Part::check`] reports.
+    /// The error type of [`Part::check`].
     type Misfit: std::error::Error;
 
-    /// The bytes, if they are the same for every request.
+    /// Returns the bytes if they are the same for every request, otherwise `None`.
     fn constant(&self) -> Option<&[u8]>;
 
-    /// The most bytes that one rendering takes.
+    /// Maximum length in bytes of a rendering.
     fn max_bytes(&self) -> usize;
 
     /// Checks that every byte of every rendering is allowed.
     ///
     /// # Errors
-    /// The first byte that is not, with its origin.
+    /// The first byte that is not allowed, with its origin.
     fn check(&self, allowed: fn(u8) -> bool) -> Result<(), Self::Misfit>;
 
-    /// Appends the bytes of the current request. Allocates nothing if `out` has room for [`Part::max_bytes`] more.
+    /// Appends the bytes for the current request. Allocates nothing if `out` has room for [`Part::max_bytes`] more.
     fn render(&self, values: &mut Self::Values, out: &mut Vec<u8>);
 }
 
-/// A byte of a constant part that is not allowed. The text may be a secret and is not repeated.
+/// A byte of a constant part that is not allowed. The text is not repeated, because it may be a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("it holds byte {byte:#04x} at offset {at}")]
 pub struct InvalidByte {

@@ -1,26 +1,26 @@
-//! The chunked transfer coding (RFC 9112 section 7.1), read to be counted.
+//! The chunked transfer coding (RFC 9112 section 7.1), read only to count the body.
 //!
-//! Body bytes and the text of extensions and trailers are skipped by arithmetic and by search;
-//! only sizes and line ends are read byte by byte.
+//! Body bytes are skipped by arithmetic, and the text of extensions and trailers by search; only sizes and line ends are read
+//! byte by byte.
 
 use super::malformed::Malformed;
 
-/// The longest line that announces a chunk, extensions included, in bytes.
+/// Maximum length in bytes of a line that announces a chunk, extensions included.
 const MAX_LINE_BYTES: u32 = 4 * 1024;
-/// The longest trailer section in bytes.
+/// Maximum length of the trailer section in bytes.
 const MAX_TRAILER_BYTES: u32 = 64 * 1024;
 
-/// Where a chunked body has been read to.
+/// The read position in a chunked body.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Chunked {
-    /// Bytes of the chunk still to come, or as much of its size as was read.
+    /// Bytes of the chunk still to come; while a size is read, its value so far.
     left_bytes: u64,
-    /// Bytes of the current size line, or of the trailer section.
+    /// Bytes read of the current size line, or of the trailer section.
     line_bytes: u32,
     state: State,
 }
 
-/// What comes next. `…Lf` states have seen the CR and take only its LF.
+/// What is expected next. `…Lf` states have read the CR and accept only its LF.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
     #[default]
@@ -39,16 +39,16 @@ enum State {
 }
 
 impl Chunked {
-    /// True once its last chunk and its trailers were read.
+    /// True once the last chunk and the trailers are read.
     pub fn is_done(&self) -> bool {
         self.state == State::Done
     }
 
-    /// Reads on, adds the body's bytes to `body_bytes` and says how much of `input` was used: all
-    /// of it, unless the body ended.
+    /// Reads `input`, adds the length of its body bytes to `body_bytes` and returns the number of bytes consumed: all of them,
+    /// unless the body ended.
     ///
     /// # Errors
-    /// [`Malformed::Chunk`] where the coding is broken, or a size line or the trailers are too long.
+    /// [`Malformed::Chunk`] where the coding is invalid, or a size line or the trailers are too long.
     pub fn advance(&mut self, input: &[u8], body_bytes: &mut u64) -> Result<usize, Malformed> {
         let mut consumed = 0;
         while consumed < input.len() && !self.is_done() {
@@ -72,8 +72,8 @@ impl Chunked {
         skipped
     }
 
-    /// Skips text up to its CR. A bare LF ends nothing here: where two readers disagree about it, one
-    /// response can pass for two.
+    /// Skips text up to its CR. A bare LF does not end a line here: where two readers disagree about that, one response can
+    /// pass for two.
     fn skip_text(&mut self, input: &[u8], at_cr: State) -> Result<usize, Malformed> {
         let found = memchr::memchr2(b'\r', b'\n', input);
         let Some(at) = found else {
@@ -113,7 +113,7 @@ impl Chunked {
 
     fn push_digit(&mut self, byte: u8) -> Result<State, Malformed> {
         let digit = char::from(byte).to_digit(16).ok_or(Malformed::Chunk)?;
-        // Leading zeros are digits too: the value overflows, not their number.
+        // Leading zeros are allowed in any number: only the value can overflow.
         let shifted = self.left_bytes.checked_mul(16).ok_or(Malformed::Chunk)?;
         self.left_bytes = shifted | u64::from(digit);
         Ok(State::Size)
@@ -141,7 +141,7 @@ impl Chunked {
     }
 }
 
-/// Takes what there is of the bytes still to come off `left_bytes`, and says how many that were.
+/// Subtracts as much of `left_bytes` as is available, and returns that number.
 pub(super) fn skip(left_bytes: &mut u64, available: usize) -> usize {
     let left = usize::try_from(*left_bytes).unwrap_or(usize::MAX);
     let skipped = left.min(available);

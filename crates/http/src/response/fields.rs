@@ -1,9 +1,9 @@
-//! The three header fields that frame a response: `Connection`, `Content-Length` and
-//! `Transfer-Encoding`. Every other field is skipped by the length of its name.
+//! The three header fields that frame a response: `Connection`, `Content-Length` and `Transfer-Encoding`. Other fields are
+//! ignored after a look at the length of their name.
 
 use httparse::Header;
 
-/// What the framing fields of one head say, before the rules of precedence are applied.
+/// The framing fields of one head, before the rules of precedence are applied.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Fields {
     pub(super) length: Length,
@@ -12,7 +12,7 @@ pub(crate) struct Fields {
     pub(super) says_keep_alive: bool,
 }
 
-/// All `Content-Length` fields of a head taken together.
+/// The combined `Content-Length` fields of a head.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
     #[default]
@@ -21,8 +21,8 @@ pub(crate) enum Length {
     Invalid,
 }
 
-/// All `Transfer-Encoding` fields of a head taken together: only the last coding frames the body. Chunked has no parameters,
-/// and is an error with some wherever it stands (RFC 9112 section 7.1).
+/// The combined `Transfer-Encoding` fields of a head: only the last coding frames the body. Chunked has no parameters, and is
+/// an error with any, wherever it stands (RFC 9112 section 7.1).
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coding {
     #[default]
@@ -50,7 +50,7 @@ impl Fields {
 }
 
 impl Length {
-    /// Repeated lengths are tolerated as long as they agree (RFC 9112 section 6.3, item 5).
+    /// Repeated lengths are accepted if they are equal (RFC 9112 section 6.3, item 5).
     pub(crate) fn and(self, value: &[u8]) -> Self {
         elements(value).fold(self, |length, element| match (length, decimal(element)) {
             (Self::Absent, Some(bytes)) => Self::Bytes(bytes),
@@ -61,7 +61,7 @@ impl Length {
 }
 
 impl Coding {
-    /// Empty list elements mean nothing (RFC 9110 section 5.6.1.2), so `chunked,` ends in chunked.
+    /// Empty list elements are ignored (RFC 9110 section 5.6.1.2), so the last coding of `chunked,` is chunked.
     fn and(self, value: &[u8]) -> Self {
         let last = elements(value).rfind(|element| !element.is_empty());
         match (last, self) {
@@ -79,17 +79,17 @@ fn is_chunked_with_parameters(element: &[u8]) -> bool {
     name.len() < element.len() && name.trim_ascii().eq_ignore_ascii_case(b"chunked")
 }
 
-/// True if the value of a `Connection` field asks for the connection to be closed after the response (RFC 9112 section 9.6).
+/// True if the value of a `Connection` field contains the option `close` (RFC 9112 section 9.6).
 pub fn asks_to_close(value: &[u8]) -> bool {
     elements(value).any(|option| option.eq_ignore_ascii_case(b"close"))
 }
 
-/// The elements of a comma-separated value, trimmed; a folded line's CR and LF count as space.
+/// The elements of a comma-separated value, trimmed; CR and LF of a folded line count as white space.
 fn elements(value: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
 }
 
-/// Digits only: the standard parser would also take a sign.
+/// Parses digits only; the standard parser would also accept a sign.
 fn decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;

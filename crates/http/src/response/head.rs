@@ -1,28 +1,27 @@
-//! One response head: where it ends, and what it says about the message that it begins.
+//! Finds the end of a response head, and parses what it says about the message.
 //!
-//! A head is parsed only once all of it is there. An error in the first half of a head that is
-//! still arriving is therefore reported when the head is complete, exactly as if it had come in
-//! one piece; only bytes that cannot begin HTTP/1 at all are refused at once.
+//! A head is parsed only once it is complete. An error in its first part is therefore reported when the head is complete,
+//! exactly as if it had arrived in one piece; only bytes that cannot begin HTTP/1 are refused at once.
 
 use std::mem::MaybeUninit;
 
 use super::fields::{Coding, Fields, Length};
 use super::malformed::Malformed;
 
-/// The longest head, empty line included, in bytes.
+/// Maximum length of a head in bytes, empty line included.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// The most header fields of one head.
+/// Maximum number of header fields of one head.
 pub(crate) const MAX_FIELDS: usize = 256;
-/// How every head begins, whatever its minor version.
+/// The beginning of every head, whatever its minor version.
 const START: &[u8] = b"HTTP/1.";
 
-/// What the request asked, as far as it changes how its response is framed.
+/// The property of the request that changes how its response is framed.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
-    /// The response has the body that its head announces.
+    /// The response has the body that its head declares.
     #[default]
     Body,
-    /// The request was HEAD: the response ends with its head, whatever that announces.
+    /// The request was HEAD: the response ends with its head, whatever length that declares.
     NoBody,
 }
 
@@ -41,13 +40,13 @@ pub(super) enum Framing {
 }
 
 impl Head {
-    /// 1xx: the real response is still to come.
+    /// True for 1xx: the final response is still to come.
     pub(super) const fn is_interim(&self) -> bool {
         self.status < 200
     }
 }
 
-/// Reads the head that `input` begins with, and its length in bytes; `None` when it goes on.
+/// Parses the head at the beginning of `input`; returns it and its length in bytes, or `None` if it is incomplete.
 pub(super) fn scan(input: &[u8], expect: Expect) -> Result<Option<(Head, usize)>, Malformed> {
     let window = &input[..input.len().min(MAX_HEAD_BYTES)];
     if !window.starts_with(START) {
@@ -67,7 +66,7 @@ pub(super) fn scan(input: &[u8], expect: Expect) -> Result<Option<(Head, usize)>
     }
 }
 
-/// Refuses a head without an end that has no right to one: not HTTP/1, or already too long.
+/// Refuses an incomplete head that can never become valid: not HTTP/1, or already too long.
 pub(super) fn check_incomplete(bytes: &[u8]) -> Result<(), Malformed> {
     let len = bytes.len().min(START.len());
     if bytes[..len] != START[..len] {
@@ -79,8 +78,8 @@ pub(super) fn check_incomplete(bytes: &[u8]) -> Result<(), Malformed> {
     }
 }
 
-/// Where the head ends: after an empty line, whose line ends may be bare LF (RFC 9112 section
-/// 2.2). The search for the line before it starts at `from`.
+/// Returns where the head ends: after an empty line; line ends may be bare LF (RFC 9112 section 2.2). The search for the line
+/// before it starts at `from`.
 pub(super) fn terminator(bytes: &[u8], from: usize) -> Option<usize> {
     memchr::memchr_iter(b'\n', &bytes[from..]).find_map(|at| {
         let next = from + at + 1;
@@ -110,8 +109,8 @@ fn interpret(parsed: &httparse::Response<'_, '_>, expect: Expect) -> Result<Head
     Ok(Head { status, keep_alive: persists && framing != Framing::UntilClose, framing })
 }
 
-/// RFC 9112 section 6.3, in its order. HTTP/1.0 knows no transfer codings: one that sends them all
-/// the same is read by them, but its connection is not used again (section 6.1).
+/// Applies RFC 9112 section 6.3, in its order. HTTP/1.0 has no transfer codings: a response that sends them is still framed by
+/// them, but its connection is not used again (section 6.1).
 fn framing(status: u16, expect: Expect, fields: &Fields) -> Result<Framing, Malformed> {
     if expect == Expect::NoBody || matches!(status, 100..=199 | 204 | 304) {
         return Ok(Framing::Length(0));

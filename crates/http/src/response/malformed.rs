@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A response that breaks HTTP/1.1. Nothing after it on the connection can be trusted.
+/// A response that violates HTTP/1.1. The bytes after it on the connection cannot be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Malformed {
     /// Not a status line and header fields, or a status below 100.
@@ -18,19 +18,19 @@ pub enum Malformed {
     HeadTooLarge,
     #[error("too many header fields: expected at most 256; make the target send fewer")]
     TooManyFields,
-    /// More interim (1xx) responses before the final one than any server has a use for.
+    /// Too many interim (1xx) responses before the final one.
     #[error(
         "more than 16 interim responses before the final one: expected few; \
          check what sends 1xx responses on the target or on a proxy before it"
     )]
     InterimFlood,
-    /// 101 answers an `Upgrade` field (RFC 9110 section 15.2.2).
+    /// 101 is valid only as the answer to an `Upgrade` field (RFC 9110 section 15.2.2).
     #[error(
         "status 101 although no upgrade was requested: expected a final response; \
          check that the path is not one for WebSocket or another protocol"
     )]
     Upgrade,
-    /// A `Content-Length` that is no number, too large for one, or contradicts another; or chunked with parameters.
+    /// A `Content-Length` that is not a number, is too large, or contradicts another; or chunked with parameters.
     #[error(
         "malformed response framing: expected one Content-Length in decimal digits, or chunked without parameters; \
          check what sets this header on the target or on a proxy before it"

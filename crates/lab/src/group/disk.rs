@@ -1,20 +1,20 @@
-//! The disk of a host: which device it is, and the files by which a control group caps it.
+//! The disk of a host: its device, and the files with which a control group caps it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The cap of a group of version 2, both ways.
+/// The file for both caps of a group of version 2.
 pub(super) const LIMIT_V2: &str = "io.max";
 
-/// The caps of a group of version 1, one for each way.
+/// The files for the caps of a group of version 1: reads and writes.
 pub(super) const LIMITS_V1: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device"];
 
-/// Why there is no cap without a group for it.
+/// Why the disk cannot be capped without a control group.
 pub(super) const NO_GROUP: &str = "it takes a control group that may be written (controller io of version 2, or blkio of \
                                    version 1) and a kernel with CONFIG_BLK_DEV_THROTTLING";
 
-/// The numbers of the device that a folder is on, in the form `254:0` in which control groups take them; or why it is on none.
+/// The device of a folder in the form `254:0` that control groups take; or why the folder has no device.
 pub(super) fn device_of(folder: &Path) -> Result<String, &'static str> {
     let number = fs::metadata(folder).map_err(|_| "the lab's own folder cannot be read")?.dev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
@@ -24,8 +24,8 @@ pub(super) fn device_of(folder: &Path) -> Result<String, &'static str> {
     )
 }
 
-/// The device itself, or the one that it is a partition of: only whole devices are capped. `devices` is the folder that
-/// lists block devices by their numbers.
+/// Replaces a partition by its whole device, because only whole devices can be capped. `devices` is the folder that lists block
+/// devices by number.
 fn whole_device(devices: &Path, number: &str) -> Option<String> {
     let device: PathBuf = fs::canonicalize(devices.join(number)).ok()?;
     if !device.join("partition").exists() {

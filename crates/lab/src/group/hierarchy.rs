@@ -1,4 +1,4 @@
-//! Where control groups may be made.
+//! Finds where control groups can be made.
 
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
@@ -8,21 +8,21 @@ use plimsoll_units::best_effort;
 
 use crate::naming::NAME;
 
-/// The controllers of version 1 that a lab has a use for.
+/// The controllers of version 1 that a lab uses.
 const CONTROLLERS_V1: [&str; 4] = ["cpu", "cpuacct", "memory", "blkio"];
 
-/// Those of version 2. Without one of the others than `cpu` there is no cap of its kind, which is said if one is asked for.
+/// The controllers of version 2 that a lab uses. Only `cpu` is required; a cap that needs a missing one is an error.
 const CONTROLLERS_V2: [&str; 3] = ["cpu", "memory", "io"];
 
-/// The file of a group of version 2 that names the controllers which groups below it have.
+/// The file of a version 2 group that lists the controllers enabled for its subgroups.
 const CONTROL: &str = "cgroup.subtree_control";
 
-/// The means by which processors are capped.
+/// How processors are capped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capping {
     GroupsV2,
     GroupsV1,
-    /// Affinity: only whole processors.
+    /// CPU affinity: whole processors only.
     Affinity,
 }
 
@@ -36,21 +36,21 @@ impl fmt::Display for Capping {
     }
 }
 
-/// The folders below which a lab's groups are made: one of version 2, or one for each controller of version 1.
+/// The parent folders of a lab's groups: one for version 2, or one for each controller of version 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Hierarchies(CgroupPaths);
 
 /// A mounted hierarchy.
 #[derive(Debug, PartialEq, Eq)]
 struct Mount {
-    /// The group that is at the place of mounting.
+    /// The group at the mount point.
     root: PathBuf,
     place: PathBuf,
     unified: bool,
     options: Vec<String>,
 }
 
-/// A line of mountinfo (proc_pid_mountinfo(5)); `None` if it is about something else.
+/// Parses a line of mountinfo (proc_pid_mountinfo(5)); `None` for other file systems.
 fn mount(line: &str) -> Option<Mount> {
     let (before, after) = line.split_once(" - ")?;
     let fields: Vec<&str> = before.split(' ').collect();
@@ -65,7 +65,7 @@ fn mount(line: &str) -> Option<Mount> {
 }
 
 impl Mount {
-    /// The folder of the group that this process is in, from the text of its `cgroup` file.
+    /// The folder of this process's group; `own` is the text of `/proc/self/cgroup`.
     fn own_folder(&self, own: &str) -> PathBuf {
         let group = own.lines().find_map(|line| {
             let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -77,21 +77,21 @@ impl Mount {
             };
             mine.then_some(path)
         });
-        // Within a container the group may lie above what is mounted; then the top of it is as far as one sees.
+        // Within a container the group may lie above the mounted part; the mount point is then the nearest visible group.
         let below = group.and_then(|group| Path::new(group).strip_prefix(&self.root).ok());
         below.map_or_else(|| self.place.clone(), |below| self.place.join(below))
     }
 }
 
 impl Hierarchies {
-    /// Those that this process may make groups in.
+    /// The hierarchies in which this process may create groups.
     pub(super) fn of_this_process() -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         Self::find(&mounts, &own)
     }
 
-    /// The same by the texts of `mountinfo` and `cgroup` of a process.
+    /// The same, from the texts of a process's `mountinfo` and `cgroup` files.
     pub(super) fn find(mounts: &str, own: &str) -> Self {
         let mounts: Vec<Mount> = mounts.lines().filter_map(mount).collect();
         let unified = mounts.iter().find(|mount| mount.unified).and_then(|mount| {
@@ -120,25 +120,24 @@ impl Hierarchies {
         }
     }
 
-    /// The folders themselves.
     pub(super) fn bases(&self) -> &CgroupPaths {
         &self.0
     }
 
-    /// Lets groups below this one have the controllers; version 1 has no such thing.
+    /// Enables the controllers for subgroups; does nothing for version 1.
     pub(super) fn pass_on(&self, folder: &Path) -> io::Result<()> {
         if self.0.unified.is_some() { pass_on(folder) } else { Ok(()) }
     }
 }
 
-/// The controllers that groups below this one have.
+/// The controllers enabled for subgroups of this group.
 fn passed_on(folder: &Path) -> Vec<&'static str> {
     let control = fs::read_to_string(folder.join(CONTROL)).unwrap_or_default();
     let is_there = |controller: &&str| control.split_whitespace().any(|one| one == *controller);
     CONTROLLERS_V2.into_iter().filter(is_there).collect()
 }
 
-/// Fails only if the controller `cpu` is unavailable.
+/// Enables the controllers for subgroups; fails only if `cpu` is unavailable.
 fn pass_on(folder: &Path) -> io::Result<()> {
     let file = folder.join(CONTROL);
     let [cpu, others @ ..] = CONTROLLERS_V2.map(|controller| fs::write(&file, format!("+{controller}")));
@@ -148,8 +147,8 @@ fn pass_on(folder: &Path) -> io::Result<()> {
     cpu
 }
 
-/// Whether groups with a cap of processors can be made in a group of version 2. One that holds processes itself passes on `cpu`,
-/// but a group below it is then invalid (cgroup-v2, "Threads"), so that it passes on what it did before again.
+/// True if groups with a CPU cap can be made in a group of version 2. A group that holds processes itself can enable `cpu`, but its
+/// subgroups are then invalid (cgroup-v2, "Threads"); in that case the controllers are disabled again.
 fn usable(folder: &Path) -> bool {
     let before = passed_on(folder);
     let passes_on = || pass_on(folder).is_ok() || before.contains(&"cpu");
@@ -165,17 +164,17 @@ fn usable(folder: &Path) -> bool {
     works
 }
 
-/// Whether processes can be put into a group of version 2 and controllers be passed on in it.
+/// True if a group of version 2 can hold processes and enable controllers for subgroups.
 fn is_domain(folder: &Path) -> bool {
     fs::read_to_string(folder.join("cgroup.type")).map_or(true, |kind| kind.trim() == "domain")
 }
 
-/// Whether a group can be made in this one.
+/// True if a subgroup can be created here.
 fn is_writable(folder: &Path) -> bool {
     attempt(folder, |_| true)
 }
 
-/// Makes a group in this one, and says whether it is fit. Only an attempt can tell.
+/// Creates a subgroup, tests it with `is_fit` and removes it: only an attempt shows whether groups can be made.
 fn attempt(folder: &Path, is_fit: impl Fn(&Path) -> bool) -> bool {
     let attempt = folder.join(format!("{}try-{}", NAME, std::process::id()));
     let fit = fs::create_dir(&attempt).is_ok() && is_fit(&attempt);

@@ -1,4 +1,4 @@
-//! The parts of a plan file about what its runs say together.
+//! The parts of a plan file about all of its runs together: comparison, machines and the table row.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,40 +8,40 @@ use super::error::Result;
 use super::section::Section;
 use crate::PlanHost;
 
-/// The runs that all others of the file are set against.
+/// The runs that all other runs of the file are compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compare {
-    /// The variants, at least one; `None` is the file's own plan.
+    /// The names of variants, at least one; `None` is the file's own plan.
     pub against: Vec<Option<String>>,
 }
 
-/// The rate that machines are to be counted for.
+/// The rate for which machines are to be counted.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MachineGoal {
     pub target_per_sec: f64,
-    /// How full a machine may be, as a part of it.
+    /// The highest allowed utilisation of a machine, above 0 and at most 1.
     pub utilisation: f64,
 }
 
-/// What a run is in a table of runs.
+/// The place of a run in a table of runs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowSpec {
-    /// The case that is measured; the runs of one case make one row. `None`: a case of its own.
+    /// The case that is measured; the runs of one case make one row. `None` makes the run a case of its own.
     pub case: Option<String>,
-    /// The host or the tier that this run measures alone. It is no row then, and gives that of its case what this one
-    /// carries alone.
+    /// The host or tier that this run measures alone. Such a run makes no row; it supplies the rate that the host or tier carries
+    /// alone to the row of its case.
     pub alone: Option<String>,
-    /// The host that passes requests on to those that are measured alone.
+    /// The host that passes requests on to the hosts that are measured alone.
     pub front: Option<String>,
-    /// How long each request is held by order of the test.
+    /// How long the test makes the target hold each request.
     pub held: Option<Duration>,
-    /// Rows of the same requests; those of another group cost something else.
+    /// The group of rows with the same requests; the requests of another group have other costs.
     pub group: Option<String>,
-    /// Processors of the machines under test, if not those of the target's host.
+    /// Processors of the machines under test, if they differ from those of the target's host.
     pub cores: Option<f64>,
 }
 
-/// What the runs are compared with: the names of variants, or that of the file; one or a list.
+/// Reads the runs to compare with: one name or a list of names of variants, or the file's name for its own plan.
 pub(super) fn compare(file: &Section<'_>, own: Option<&str>, variants: &[&str]) -> Result<Option<Compare>> {
     let Some(section) = file.section("compare", &["against"])? else { return Ok(None) };
     let entry = section.needed("against")?;
@@ -64,7 +64,7 @@ pub(super) fn compare(file: &Section<'_>, own: Option<&str>, variants: &[&str]) 
     }
 }
 
-/// The rate that machines are to be counted for; they may be 70 % full where nothing is said.
+/// Reads the rate for which machines are to be counted; their utilisation is 0.7 unless the file gives one.
 pub(super) fn machines(file: &Section<'_>) -> Result<Option<MachineGoal>> {
     let Some(section) = file.section("machines", &["target", "utilisation"])? else { return Ok(None) };
     let utilisation = section.read("utilisation", utilisation)?.unwrap_or(0.7);
@@ -76,7 +76,7 @@ fn utilisation(entry: &Entry<'_>) -> Result<f64> {
     if ratio > 0.0 { Ok(ratio) } else { Err(entry.wrong("a ratio above 0 such as 0.7 or \"70%\"")) }
 }
 
-/// The row of a file with these hosts, whether they take part or not.
+/// Reads the row of a file with these hosts, including hosts that do not take part.
 pub(super) fn row(file: &Section<'_>, hosts: &[PlanHost]) -> Result<Option<RowSpec>> {
     let keys = ["case", "alone", "front", "held", "group", "cores"];
     let Some(section) = file.section("row", &keys)? else { return Ok(None) };
@@ -96,13 +96,13 @@ pub(super) fn row(file: &Section<'_>, hosts: &[PlanHost]) -> Result<Option<RowSp
     }))
 }
 
-/// A text that says something.
+/// Reads a text that is not blank.
 fn filled(entry: &Entry<'_>) -> Result<String> {
     let text = entry.string()?;
     if text.trim().is_empty() { Err(entry.wrong("a text that is not empty")) } else { Ok(text) }
 }
 
-/// A time that may be none at all, unlike that of a step.
+/// Reads a duration that may be zero, unlike a step's.
 fn held(entry: &Entry<'_>) -> Result<Duration> {
     if entry.is_zero() { Ok(Duration::ZERO) } else { entry.duration() }
 }

@@ -1,4 +1,4 @@
-//! One value of a plan file, read as what its key needs.
+//! One value of a plan file, with a reader for each type of value.
 
 use std::time::Duration;
 
@@ -8,23 +8,23 @@ use toml::de::{DeInteger, DeValue};
 use super::error::{PlanFileError, Problem, Result, instead, line_of};
 use crate::{Condition, ConditionError, checked_name};
 
-/// A value with its place in the file.
+/// A value with its position in the file.
 #[derive(Debug, Clone)]
 pub(super) struct Entry<'s> {
     pub(super) text: &'s str,
-    /// The keys that lead here.
+    /// The path of keys to this value.
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) value: &'s DeValue<'s>,
 }
 
-/// A whole number; none for one beyond what a `u64` holds, or below zero.
+/// Converts an integer; `None` if it does not fit into a `u64`.
 fn whole(number: &DeInteger<'_>) -> Option<u64> {
     u64::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
 impl<'s> Entry<'s> {
-    /// An error about this value, by what it is.
+    /// An error about this value, which the message shows.
     pub(super) fn wrong(&self, expected: &str) -> PlanFileError {
         let found = match self.value {
             DeValue::String(text) => &format!("`{text}`"),
@@ -38,7 +38,7 @@ impl<'s> Entry<'s> {
         self.wrong_as(found, expected)
     }
 
-    /// An error about this value, which is called `found`.
+    /// An error about this value, which the message calls `found`.
     pub(super) fn wrong_as(&self, found: &str, expected: &str) -> PlanFileError {
         let problem =
             Problem::Wrong { key: self.path.clone(), found: found.to_owned(), expected: expected.to_owned() };
@@ -49,7 +49,7 @@ impl<'s> Entry<'s> {
         self.value.as_str().map(str::to_owned).ok_or_else(|| self.wrong("a text in quotes"))
     }
 
-    /// A text that is shown in one line: not empty, and without characters that would break it.
+    /// Reads a text that fits in one line: not empty, and without control characters.
     pub(super) fn one_line(&self) -> Result<String> {
         let text = self.string()?;
         let found = if text.contains(char::is_control) {
@@ -62,12 +62,12 @@ impl<'s> Entry<'s> {
         Err(self.wrong_as(found, "a text of one line, with something in it"))
     }
 
-    /// A name that files can carry.
+    /// Reads a name that can be part of a file name.
     pub(super) fn name(&self) -> Result<String> {
         checked_name(self.string()?).map_err(|_| self.wrong("a name of letters, digits, - _ and dots"))
     }
 
-    /// One of these names.
+    /// Reads one of these names.
     pub(super) fn one_of(&self, known: &[&str], what: &str) -> Result<String> {
         let name = self.string()?;
         match known.contains(&name.as_str()) {
@@ -80,7 +80,7 @@ impl<'s> Entry<'s> {
         self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
     }
 
-    /// A number above zero.
+    /// The value as a number above 0; `None` if it is not.
     fn number(&self) -> Option<f64> {
         let value = match self.value {
             DeValue::Integer(number) => whole(number)? as f64,
@@ -94,7 +94,7 @@ impl<'s> Entry<'s> {
         self.number().ok_or_else(|| self.wrong(expected))
     }
 
-    /// A ratio: `0.9995`, or `"99.95%"`.
+    /// Reads a ratio: `0.9995`, or `"99.95%"`.
     pub(super) fn ratio(&self) -> Result<f64> {
         let ratio = match self.value.as_str() {
             Some(text) => parse_ratio(text).ok(),
@@ -103,7 +103,7 @@ impl<'s> Entry<'s> {
         ratio.ok_or_else(|| self.wrong("a ratio such as 0.9995 or \"99.95%\""))
     }
 
-    /// Conditions as they are typed after `--slo`.
+    /// Reads conditions, as typed after `--slo`.
     pub(super) fn conditions(&self) -> Result<Vec<Condition>> {
         let condition = |item: &Self| {
             item.string()?.parse().map_err(|error: ConditionError| PlanFileError {
@@ -114,7 +114,7 @@ impl<'s> Entry<'s> {
         self.one_or_more()?.iter().map(condition).collect()
     }
 
-    /// A number, or a text such as `"10k"`.
+    /// Reads a count: a number, or a text such as `"10k"`.
     pub(super) fn count(&self) -> Result<u64> {
         let value = match self.value {
             DeValue::Integer(number) => whole(number),
@@ -124,19 +124,19 @@ impl<'s> Entry<'s> {
         count.ok_or_else(|| self.wrong("a whole number above 0 such as 200 or \"10k\""))
     }
 
-    /// A number from 1 to `most`.
+    /// Reads a count from 1 to `most`.
     pub(super) fn count_up_to<T: TryFrom<u64>>(&self, most: u64, expected: &str) -> Result<T> {
         let count = self.count()?;
         T::try_from(count).ok().filter(|_| count <= most).ok_or_else(|| self.wrong(expected))
     }
 
-    /// Requests a second: a number, or a text such as `"2k"`.
+    /// Reads a rate in requests per second: a number, or a text such as `"2k"`.
     pub(super) fn rate_per_sec(&self) -> Result<f64> {
         let rate = self.value.as_str().map_or_else(|| self.number(), |text| parse_rate(text).ok());
         rate.ok_or_else(|| self.wrong("a rate above 0 such as 500 or \"2k\""))
     }
 
-    /// A time of nothing at all: `0`, or `"0s"`.
+    /// True for a duration of zero: `0`, or `"0s"`.
     pub(super) fn is_zero(&self) -> bool {
         match self.value {
             DeValue::Integer(number) => whole(number) == Some(0),
@@ -157,14 +157,14 @@ impl<'s> Entry<'s> {
         time.ok_or_else(|| self.wrong("a duration such as \"500ms\", \"10s\" or \"2m\""))
     }
 
-    /// A time with its unit: a limit of 200 seconds that was meant to be one of 200 ms would hold always.
+    /// Reads a duration with its unit: a limit of 200 seconds that was meant as 200 ms would always hold.
     pub(super) fn duration_with_unit(&self) -> Result<Duration> {
         let has_unit = |text: &&str| text.trim().parse::<f64>().is_err();
         let time = self.value.as_str().filter(has_unit).and_then(|text| parse_duration(text).ok());
         time.ok_or_else(|| self.wrong("a duration with its unit such as \"200ms\" or \"1.5s\""))
     }
 
-    /// Bits per second.
+    /// Reads a bandwidth in bits per second.
     pub(super) fn bandwidth(&self) -> Result<u64> {
         let bandwidth = self.value.as_str().and_then(|text| parse_bandwidth(text).ok());
         bandwidth.ok_or_else(|| self.wrong("a bandwidth such as \"200Mbit\" or \"2.5Gbit\""))
@@ -174,7 +174,7 @@ impl<'s> Entry<'s> {
         self.value.as_str().and_then(|text| parse_bytes(text).ok()).ok_or_else(|| self.wrong(expected))
     }
 
-    /// The values of a list, each with its own place.
+    /// The items of a list, each with its own position.
     pub(super) fn items(&self) -> Result<Vec<Self>> {
         let items = self.value.as_array().ok_or_else(|| self.wrong("a list in brackets"))?;
         let entry = |item: &'s toml::Spanned<DeValue<'s>>| {
@@ -184,7 +184,7 @@ impl<'s> Entry<'s> {
         Ok(items.iter().map(entry).collect())
     }
 
-    /// The values of a list; a single value stands for a list of it.
+    /// The items of a list; a single value counts as a list of one.
     pub(super) fn one_or_more(&self) -> Result<Vec<Self>> {
         if self.value.is_array() { self.items() } else { Ok(vec![self.clone()]) }
     }

@@ -1,20 +1,19 @@
-//! What can be wrong in a plan file, and where.
+//! Errors in a plan file, with their lines.
 
 use plimsoll_units::nearest;
 
-/// The outcome of reading a part of a plan file.
 pub(super) type Result<T, E = PlanFileError> = std::result::Result<T, E>;
 
-/// Something wrong in a plan file.
+/// An error in a plan file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct PlanFileError {
-    /// The first is 1.
+    /// The line, from 1.
     pub line: usize,
     pub problem: Problem,
 }
 
-/// What is wrong at one place of a plan file; keys stand here with their paths.
+/// What is wrong at one place of a plan file; keys are given with their paths.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     #[error("this is not TOML: {0}")]
@@ -32,14 +31,14 @@ pub enum Problem {
 }
 
 impl PlanFileError {
-    /// The error of the TOML parser.
+    /// Converts an error of the TOML parser.
     pub(super) fn syntax(text: &str, error: &toml::de::Error) -> Self {
         let line = error.span().map_or(1, |span| line_of(text, span.start));
         Self { line, problem: Problem::Syntax(error.message().to_owned()) }
     }
 }
 
-/// What to write instead of a name that is not known.
+/// A hint that replaces an unknown name: the nearest known name, or all of them.
 pub(super) fn instead(name: &str, known: &[&str]) -> String {
     nearest(name, known.iter().copied()).map_or_else(
         || format!("write one of {}", known.join(", ")),
@@ -47,7 +46,7 @@ pub(super) fn instead(name: &str, known: &[&str]) -> String {
     )
 }
 
-/// The line of a place in a text, the first is 1.
+/// The line of a byte offset in a text, from 1.
 pub(super) fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }

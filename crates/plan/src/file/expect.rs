@@ -1,29 +1,29 @@
-//! The part of a plan file that makes it a test: what the verdict should be.
+//! The part of a plan file that makes it a test: the expected verdict.
 
 use super::entry::Entry;
 use super::error::{Result, instead};
 use super::section::Section;
 use crate::{Limit, OverloadClass, RampEffect};
 
-/// One limit that a verdict should name.
+/// One limit that a verdict is expected to name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
     pub limit: Limit,
-    /// `None` if it does not matter.
+    /// `None` if any host is right.
     pub host: Option<String>,
 }
 
-/// What the verdict should be.
+/// The expected verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expect {
-    /// If there are several, they are too close to be distinguished, and the verdict must name all of them. Empty if only what
-    /// becomes of it under overload is expected.
+    /// Several limits are too close to be distinguished, and the verdict must name all of them. Empty if only the behaviour under
+    /// overload is expected.
     pub limits: Vec<Expected>,
-    /// The size of a pool.
+    /// The expected size of a pool.
     pub size: Option<u64>,
-    /// What becomes of the target under overload: one of these; empty if it does not matter.
+    /// The behaviour under overload must be one of these; empty if any is right.
     pub overload: Vec<OverloadClass>,
-    /// What a ramp to the highest overload should change, compared with a jump; `None` if it does not matter.
+    /// The expected effect of a ramp to the highest overload, compared with a jump; `None` if any is right.
     pub ramp: Option<RampEffect>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn expect(file: &Section<'_>) -> Result<Option<Expect>> {
     };
     let limit = entry.string()?;
     if limit == "any" {
-        // A variant takes back what its file expects.
+        // A variant removes the expectation of its file.
         section.at_most_one(&["limit", "where"])?;
         section.at_most_one(&["limit", "size"])?;
         return Ok(None);
@@ -89,7 +89,7 @@ fn effect(entry: &Entry<'_>) -> Result<RampEffect> {
         .ok_or_else(|| entry.wrong(&format!("what a ramp changes; {}", instead(&name, &names))))
 }
 
-/// `cpu@web`.
+/// Reads a limit with its host, such as `cpu@web`.
 fn tied(entry: &Entry<'_>) -> Result<Expected> {
     let text = entry.string()?;
     let (limit, host) =

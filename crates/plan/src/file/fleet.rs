@@ -1,4 +1,4 @@
-//! The part of a plan file about the machines that make its load.
+//! The part of a plan file about the fleet that makes its load.
 
 use std::path::PathBuf;
 
@@ -6,26 +6,26 @@ use super::entry::Entry;
 use super::error::Result;
 use super::section::Section;
 
-/// What becomes of a run that loses one of its agents.
+/// The actions when a run loses one of its agents.
 const LOSSES: [&str; 3] = ["stop", "continue", "redistribute"];
 
-/// The fleet that makes the load of a file: what `--fleet` and the flags next to it say. What is `None` has its usual value.
+/// The fleet that makes the load of a file; the fields match `--fleet` and its related flags. `None` takes the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetSpec {
-    /// The broker, as after `--fleet`.
+    /// The broker, in the form that `--fleet` takes.
     pub at: String,
     pub agents: Option<u32>,
     pub on_loss: Option<String>,
     pub credentials: Option<PathBuf>,
     pub key: Option<PathBuf>,
     pub cacert: Option<PathBuf>,
-    /// The certificate of the conductor with its key.
+    /// The conductor's certificate and its key.
     pub cert: Option<(PathBuf, PathBuf)>,
     pub name: Option<String>,
 }
 
 impl FleetSpec {
-    /// The files that it names.
+    /// All files that the fleet names.
     pub fn files_mut(&mut self) -> impl Iterator<Item = &mut PathBuf> {
         let Self { credentials, key, cacert, cert, .. } = self;
         let own = cert.iter_mut().flat_map(|(cert, key)| [cert, key]);
@@ -33,7 +33,7 @@ impl FleetSpec {
     }
 }
 
-/// The fleet, if the file has one.
+/// Reads the fleet; `None` if the file has none.
 pub(super) fn fleet(file: &Section<'_>) -> Result<Option<FleetSpec>> {
     let keys = ["at", "agents", "on-loss", "credentials", "key", "cacert", "cert", "cert-key", "name"];
     let Some(section) = file.section("fleet", &keys)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The parts of a plan file about hosts: those that exist, those that a lab makes, and the generator's.
+//! The parts of a plan file about hosts: existing ones, hosts that a lab makes, and the generator's.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use super::error::Result;
 use super::section::Section;
 use crate::{Capacity, PlanHost, PlanHostError, Probe, typed};
 
-/// The generator as a host of a lab, or several of them.
+/// The hosts of a lab that make the load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeneratorSpec {
-    /// How many hosts make the load together; from 1 to [`Self::MAX_COUNT`].
+    /// The number of hosts that make the load together; from 1 to [`Self::MAX_COUNT`].
     pub count: u16,
-    /// What each has; what is not given is the machine's.
+    /// The capacity of each host; a part that is not given is the machine's.
     pub capacity: Capacity,
-    /// The local ports that its connections may come from; `None` leaves the kernel's range.
+    /// The number of local ports that its connections may use; `None` leaves the kernel's range.
     pub ports: Option<u16>,
 }
 
 impl Default for GeneratorSpec {
-    /// One, with all that the machine has.
+    /// One host with the full capacity of the machine.
     fn default() -> Self {
         Self { count: 1, capacity: Capacity::default(), ports: None }
     }
 }
 
 impl GeneratorSpec {
-    /// The most hosts that make a load together.
+    /// The most hosts that can make a load together.
     pub const MAX_COUNT: u16 = 16;
 
     /// The names of the hosts: `generator`, `generator2` …
@@ -38,31 +38,31 @@ impl GeneratorSpec {
         (1..=self.count).map(name)
     }
 
-    /// Where a given number of local ports begins: where the kernel's own range does.
+    /// The first local port if a number of ports is given: the start of the kernel's own range.
     pub const FIRST_PORT: u16 = 32_768;
 }
 
-/// A host that a lab makes.
+/// A host to make in a lab.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabHostSpec {
-    /// It stands for the host's address in the lab.
+    /// The name, which stands for the host's address in the lab.
     pub name: String,
-    /// What it has; what is not given is the machine's.
+    /// The capacity; a part that is not given is the machine's.
     pub capacity: Capacity,
-    /// What runs on it: a shell command each, started in this order, with their variables not yet filled in.
+    /// The shell commands to run on the host, started in this order; their variables are not yet filled in.
     pub run: Vec<String>,
-    /// How it is known that they are ready; as soon as they run, if nothing is said.
+    /// The readiness check; with `None` the host is ready as soon as its commands run.
     pub ready: Option<Ready>,
-    /// True if its cores are capped only once all hosts of the lab are ready.
+    /// True if the host's cores are capped only once all hosts of the lab are ready.
     pub starts_free: bool,
 }
 
-/// How it is known that what runs on a host is ready.
+/// A readiness check of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ready {
-    /// A port takes connections.
+    /// The port accepts connections.
     Tcp(u16),
-    /// A page, whose path begins with a slash, is answered with success.
+    /// A GET of the page, whose path begins with a slash, is answered with success.
     Page { port: u16, path: String },
 }
 
@@ -92,14 +92,15 @@ impl fmt::Display for Ready {
 /// The hosts of a file.
 #[derive(Default)]
 pub(super) struct Hosts {
-    /// All of them, as the plan knows them.
+    /// All hosts, in the form of the plan.
     pub(super) plan: Vec<PlanHost>,
-    /// Those that a lab makes.
+    /// The hosts that a lab makes.
     pub(super) lab: Vec<LabHostSpec>,
 }
 
 impl Hosts {
-    /// Leaves those in the plan that the file says take part. A lab makes the others all the same: they are idle.
+    /// Removes hosts that do not take part from the plan, if the file names those that do. A lab still makes the others: they are
+    /// idle.
     pub(super) fn take_part(&mut self, file: &Section<'_>) -> Result<()> {
         let Some(with) = file.get("with") else { return Ok(()) };
         let names: Vec<&str> = self.plan.iter().map(|host| host.name.as_str()).collect();
@@ -137,7 +138,7 @@ pub(super) fn hosts(file: &Section<'_>) -> Result<Hosts> {
     Ok(hosts)
 }
 
-/// What runs on a host that exists already is not ours to start, nor to wait for.
+/// Refuses keys about starting commands, because an existing host already runs.
 fn refuse_start(section: &Section<'_>) -> Result<()> {
     for (key, why) in [
         ("ready", "`ready` waits for what `run` starts; a host with only `probe` runs already"),
@@ -165,7 +166,7 @@ fn plan_host(section: &Section<'_>) -> Result<PlanHost> {
     })
 }
 
-/// A label of a host's name (RFC 1123, 2.1), here also with underscores and dots in it.
+/// True for a host name label (RFC 1123, 2.1); inner underscores and dots are also allowed.
 fn is_host_name(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let end = |c: char| c.is_ascii_alphanumeric();
@@ -176,7 +177,7 @@ fn is_host_name(text: &str) -> bool {
 fn probes(entry: &Entry<'_>) -> Result<Vec<Probe>> {
     let read = |entry: &Entry<'_>| {
         let text = entry.string()?;
-        // What was typed stands in the error itself, there without a password.
+        // The error contains the typed text, but no password.
         text.parse().map_err(|error: PlanHostError| entry.wrong_as("no probe", &error.to_string()))
     };
     entry.one_or_more()?.iter().map(read).collect()
@@ -222,7 +223,7 @@ fn capacity(section: &Section<'_>) -> Result<Capacity> {
     })
 }
 
-/// One bandwidth for both ways, or one for each.
+/// Reads one bandwidth for both directions, or one for each.
 fn link(entry: &Entry<'_>) -> Result<(Option<u64>, Option<u64>)> {
     if !entry.value.is_table() {
         let both = entry.bandwidth()?;
@@ -232,14 +233,14 @@ fn link(entry: &Entry<'_>) -> Result<(Option<u64>, Option<u64>)> {
     Ok((section.read("out", Entry::bandwidth)?, section.read("in", Entry::bandwidth)?))
 }
 
-/// What the generator has in a lab.
+/// Reads the capacity of the generator in a lab.
 pub(super) fn generator(file: &Section<'_>) -> Result<GeneratorSpec> {
     let keys = ["count", "cores", "link", "packets", "memory", "disk", "ports"];
     let Some(section) = file.section("generator", &keys)? else { return Ok(GeneratorSpec::default()) };
     let up_to = |entry: &Entry<'_>, most: u16, what: &str| {
         entry.count_up_to(most.into(), &format!("a number of {what}, from 1 to {most}"))
     };
-    // Local ports begin at the first and end with all ports.
+    // Local ports range from the first one to 65535.
     let max_ports = u16::MAX - GeneratorSpec::FIRST_PORT;
     let ports = section.read("ports", |entry| up_to(entry, max_ports, "local ports"))?;
     let max_count = GeneratorSpec::MAX_COUNT;

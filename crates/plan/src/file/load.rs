@@ -9,36 +9,36 @@ use crate::{
     ArrivalProcess, Condition, LatencyLimit, LoadSpec, ProfileSpec, RateProfile, RateSearchOrder, Slo, Stage,
 };
 
-/// How long a rate is held, and a step at most, where nothing is said.
+/// The default time of a rate, and the default longest time of a step.
 const STEP: Duration = Duration::from_secs(10);
 
-/// The time of the whole where the ladder is searched for and no step's time is given: that of `plimsoll URL`.
+/// The default budget of a ladder that finds its own end, if no step time is given: the same as for `plimsoll URL`.
 pub(super) const BUDGET: Duration = Duration::from_secs(90);
 
 const KEYS: [&str; 8] = ["ladder", "rate", "arrivals", "search", "step", "warm", "budget", "within"];
 
-/// The keys of which one says which load is made.
+/// The keys that choose the kind of load; at most one may be given.
 const KINDS: [&str; 3] = ["ladder", "rate", "search"];
 
-/// Keys that mean something with one kind of load alone, and what they mean there.
+/// Keys that only one kind of load uses, with that kind and their meaning.
 const PARTS: [(&str, &str, &str); 2] = [
     ("within", "search", "`within` is the width of its interval"),
     ("arrivals", "rate", "`arrivals` says how its requests are spread over time"),
 ];
 
-/// The load: a ladder, rates, or the ladder that finds its own end, in `budget` unless the file says otherwise; and how long it is
-/// held at most before the first step.
+/// Reads the load (a ladder, rates, or a ladder that finds its own end, within `budget` unless the file gives one) and the longest
+/// warm-up before the first step.
 pub(super) fn load(file: &Section<'_>, budget: Duration) -> Result<(LoadSpec, Option<Duration>)> {
     let Some(section) = file.section("load", &KEYS)? else { return Ok((doubling(None, budget), None)) };
     section.at_most_one(&KINDS)?;
     refuse_idle_keys(&section)?;
     let load = held(&section, budget)?;
-    // With no time at all a variant takes back what its file says.
+    // A variant turns off the file's warm-up with a duration of 0.
     let warm = section.get("warm").filter(|warm| !warm.is_zero());
     Ok((load, warm.map(|warm| warm.duration()).transpose()?))
 }
 
-/// Refuses keys without effect on this load: they were meant for another one.
+/// Refuses keys without effect on this load: they were meant for another kind.
 fn refuse_idle_keys(section: &Section<'_>) -> Result<()> {
     let [ladder, rate, search] = KINDS.map(|key| section.get(key));
     for (key, kind, why) in PARTS {
@@ -55,7 +55,7 @@ fn refuse_idle_keys(section: &Section<'_>) -> Result<()> {
     }
 }
 
-/// A rate as it is typed on the command line, in stages that have times of their own.
+/// Returns a rate that is typed as stages, as on the command line.
 fn typed_stages(rate: &Entry<'_>) -> Option<String> {
     rate.string().ok().filter(|text| text.contains('('))
 }
@@ -80,12 +80,12 @@ fn held(section: &Section<'_>, budget: Duration) -> Result<LoadSpec> {
     }
 }
 
-/// A ladder that finds its own end, in this budget unless its steps have a time.
+/// A ladder that finds its own end, within `budget` unless its steps have a time.
 pub(super) fn doubling(step: Option<Duration>, budget: Duration) -> LoadSpec {
     LoadSpec::Ladder { steps: None, step_limit: step, budget: step.is_none().then_some(budget) }
 }
 
-/// The search for the highest rate of arrivals after the ladder, if it is asked for.
+/// Reads the search for the highest rate of arrivals after the ladder; `None` without one.
 pub(super) fn search(file: &Section<'_>, load: &LoadSpec) -> Result<Option<RateSearchOrder>> {
     let Some(section) = file.section("load", &KEYS)?.filter(|section| section.get("search").is_some()) else {
         return Ok(None);
@@ -95,7 +95,7 @@ pub(super) fn search(file: &Section<'_>, load: &LoadSpec) -> Result<Option<RateS
     Ok(Some(within.unwrap_or_else(|| RateSearchOrder::within(budget.unwrap_or(BUDGET)))))
 }
 
-/// How the requests of a rate are spread over time.
+/// Reads the arrival process of a rate.
 fn arrivals(entry: &Entry<'_>) -> Result<ArrivalProcess> {
     Ok(match entry.one_of(&["constant", "poisson"], "constant or poisson")?.as_str() {
         "poisson" => ArrivalProcess::Poisson,
@@ -103,7 +103,7 @@ fn arrivals(entry: &Entry<'_>) -> Result<ArrivalProcess> {
     })
 }
 
-/// One rate, several one after another, or stages as they are typed on the command line.
+/// Reads one rate, a list of successive rates, or stages as on the command line.
 fn rates(entry: &Entry<'_>, duration: Duration, arrivals: Option<ArrivalProcess>) -> Result<LoadSpec> {
     let profile = match typed_stages(entry) {
         Some(text) => {
@@ -124,14 +124,14 @@ fn rates(entry: &Entry<'_>, duration: Duration, arrivals: Option<ArrivalProcess>
     Ok(LoadSpec::Single { connections: None, profile: Some(profile), arrivals, duration, requests_max: None })
 }
 
-/// The profile at the plateau. Its source is checked when the names of hosts in it are filled in.
+/// Reads the profile at the plateau. Its source is checked once the names of hosts in it are filled in.
 pub(super) fn profile(file: &Section<'_>) -> Result<Option<ProfileSpec>> {
     let Some(section) = file.section("profile", &["source", "time"])? else { return Ok(None) };
     let time = section.read("time", Entry::duration)?.unwrap_or(ProfileSpec::DEFAULT_TIME);
     Ok(Some(ProfileSpec { source: section.needed("source")?.string()?, time }))
 }
 
-/// The conditions; what is not given is not judged.
+/// Reads the conditions; conditions that are not given are not judged.
 pub(super) fn slo(file: &Section<'_>) -> Result<Slo> {
     let Some(section) = file.section("slo", &["p99", "success", "qps", "conditions"])? else {
         return Ok(Slo::default());

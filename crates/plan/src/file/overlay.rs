@@ -1,4 +1,4 @@
-//! A variant laid over a file: its values take the place of the file's, table by table.
+//! Lays a variant over a file: the variant's values replace the file's, table by table.
 
 use plimsoll_units::nearest;
 use toml::Spanned;
@@ -6,7 +6,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use super::error::{PlanFileError, Problem, Result, line_of};
 
-/// Keys that a variant's key takes the place of, by the table they stand in: one of them at most makes sense.
+/// Keys that a variant's key removes from the same table, because at most one of them makes sense.
 fn rivals(table: &str, key: &str, value: &DeValue<'_>) -> &'static [&'static str] {
     match (table, key) {
         // Stages have times of their own.
@@ -27,11 +27,11 @@ fn rivals(table: &str, key: &str, value: &DeValue<'_>) -> &'static [&'static str
     }
 }
 
-/// Keys of the target that say what is sent, as tables `request` do.
+/// Keys of the target that define what is sent, which tables `request` do as well.
 const SENT: [&str; 3] = ["requests", "method", "body"];
 
-/// Lays the values of `over` over those of `base`. Tables are laid over each other, hosts and switches by their names; any
-/// other value takes the place of the one that was there.
+/// Lays the values of `over` over those of `base`. Tables are merged, hosts and switches by name; any other value replaces the
+/// existing one.
 pub(super) fn lay_over<'a>(text: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) -> Result<()> {
     remove_replaced_requests(base, over);
     for (key, value) in over.iter() {
@@ -50,7 +50,7 @@ pub(super) fn lay_over<'a>(text: &str, base: &mut DeTable<'a>, over: &DeTable<'a
     Ok(())
 }
 
-/// What a variant sends takes the place of what the file does, wherever either says so.
+/// Removes the file's requests if the variant defines its own, in either form.
 fn remove_replaced_requests<'a>(base: &mut DeTable<'a>, over: &DeTable<'a>) {
     if over.contains_key("request")
         && let Some(DeValue::Table(target)) = base.get_mut("target").map(Spanned::get_mut)
@@ -67,7 +67,7 @@ fn remove_replaced_requests<'a>(base: &mut DeTable<'a>, over: &DeTable<'a>) {
 }
 
 fn replace<'a>(base: &mut DeTable<'a>, key: &Spanned<toml::de::DeString<'a>>, value: &Spanned<DeValue<'a>>) {
-    // Taken out first, so that the key too stands where the variant has it.
+    // Removed first, so that the key's position is the variant's too.
     base.remove(key.get_ref().as_ref());
     base.insert(key.clone(), value.clone());
 }
@@ -75,7 +75,7 @@ fn replace<'a>(base: &mut DeTable<'a>, key: &Spanned<toml::de::DeString<'a>>, va
 fn lay_over_table<'a>(place: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) {
     for (key, value) in over.iter() {
         let name = key.get_ref().as_ref();
-        // What is switched off excludes nothing.
+        // An option that is switched off excludes no other.
         if !matches!(value.get_ref(), DeValue::Boolean(false)) {
             let rivals =
                 rivals(place, name, value.get_ref()).iter().filter(|rival| !over.contains_key(**rival));
@@ -94,8 +94,8 @@ fn name_of<'t>(host: &'t DeValue<'_>) -> Option<&'t str> {
     host.as_table()?.get("name")?.get_ref().as_str()
 }
 
-/// A host, or a switch, of a name that the file has is changed; a host of any other is one more. Switches are those of the
-/// file, for what is compared across variants is the same switch.
+/// Changes the file's host or switch with the same name, or adds a new host. A variant cannot add switches, because only equal
+/// switches can be compared across variants.
 fn lay_over_named<'a>(text: &str, what: &str, base: &mut DeArray<'a>, over: &DeArray<'a>) -> Result<()> {
     for other in over.iter() {
         let line = line_of(text, other.span().start);

@@ -5,7 +5,7 @@ use super::error::{Result, instead};
 use super::section::Section;
 use crate::{OverloadSpec, Protector};
 
-/// The overloads, and what protects a host from them: the settings that follow from an earlier run of the file.
+/// Reads the overloads, and the program whose protective settings follow from an earlier run of the file.
 pub(super) fn overload(file: &Section<'_>) -> Result<(Option<OverloadSpec>, Option<Protector>)> {
     let keys = ["rate", "base", "factors", "hold", "watch", "protect"];
     let Some(section) = file.section("overload", &keys)? else { return Ok((None, None)) };

@@ -1,4 +1,4 @@
-//! The switches of a plan file: what is turned on and off to see what it costs.
+//! The switches of a plan file: parts of a service that are turned on and off to measure their cost.
 
 use toml::de::DeValue;
 
@@ -6,7 +6,7 @@ use super::entry::Entry;
 use super::error::Result;
 use super::section::Section;
 
-/// A switch.
+/// Something that `plimsoll ablate` turns on and off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Switch {
     pub name: String,
@@ -16,39 +16,39 @@ pub struct Switch {
 /// How a switch is turned on and off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
-    /// A header of each request, `Name: value`.
+    /// A header of each request, in the form `Name: value`.
     Header(Positions),
-    /// A part of the query of each request, `name=value`.
+    /// A part of the query of each request, in the form `name=value`.
     Query(Positions),
-    /// A variable of the environment of what a lab's host runs, `NAME=value`; the host is started again.
+    /// An environment variable of the commands of a lab host, `NAME=value`; the host is restarted.
     Environment { host: String, positions: Positions },
-    /// A shell command that is called before the load, on a lab's host; `None` for this machine.
+    /// A shell command to run before the load, on a lab host; `None` for this machine.
     Command { host: Option<String>, positions: Positions },
 }
 
-/// What stands for on and for off; `None` where nothing is said or done.
+/// The settings for on and off; `None` sets or runs nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Positions {
     pub on: Option<String>,
     pub off: Option<String>,
 }
 
-/// In which combinations switches are measured.
+/// The combinations of switches to measure.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Combinations {
-    /// As usual for so many switches.
+    /// The default for the number of switches.
     #[default]
     Usual,
     All,
-    /// In these: which switches are on, in the order of the switches.
+    /// These combinations: for each switch, in order, whether it is on.
     Given(Vec<Vec<bool>>),
 }
 
-/// The most switches that are measured in all combinations: 1024 runs a round.
+/// The most switches that can be measured in all combinations: 1024 runs a round.
 const MAX_COMBINATIONS: usize = 10;
 
 impl Positions {
-    /// What stands for one of both.
+    /// The setting for on or off.
     pub fn at(&self, on: bool) -> Option<&str> {
         if on { self.on.as_deref() } else { self.off.as_deref() }
     }
@@ -67,7 +67,7 @@ pub(super) fn switches(file: &Section<'_>) -> Result<Vec<Switch>> {
     Ok(switches)
 }
 
-/// The combinations that a file asks for: all of them, or lists of the switches that are on.
+/// Reads the combinations: all of them, or lists of the switches that are on.
 pub(super) fn combinations(file: &Section<'_>, switches: &[Switch]) -> Result<Combinations> {
     const EXPECTED: &str = "\"all\", or a list of lists of the switches that are on, such as [[\"cache\", \"log\"], [\"cache\"], []]";
     let Some(entry) = file.get("combinations") else { return Ok(Combinations::Usual) };
@@ -92,7 +92,7 @@ pub(super) fn combinations(file: &Section<'_>, switches: &[Switch]) -> Result<Co
     }
 }
 
-/// One combination by the names of the switches that are on.
+/// Reads one combination from the names of the switches that are on.
 fn settings(list: &Entry<'_>, names: &[&str], expected: &str) -> Result<Vec<bool>> {
     if !list.value.is_array() {
         return Err(list.wrong(expected));
@@ -122,7 +122,7 @@ fn turn(section: &Section<'_>) -> Result<Turn> {
     }
 }
 
-/// One text is for on; a table has `on` and `off`, of which one may be left out.
+/// Reads the settings: a single text is for on; a table has `on`, `off` or both.
 fn positions(entry: &Entry<'_>, expected: &str, is_right: fn(&str) -> bool) -> Result<Positions> {
     let text = |entry: &Entry<'_>| {
         let text = entry.string().ok().filter(|text| is_right(text));

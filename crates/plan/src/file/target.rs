@@ -1,4 +1,4 @@
-//! The parts of a plan file about what is sent, and what is spoken on the way to the target.
+//! The parts of a plan file about the requests and the protocol.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use super::error::{PlanFileError, Result};
 use super::section::Section;
 use crate::{PlanSpec, RequestSpec, TlsSpec, TransportSpec};
 
-/// Fills in what the load is sent to, and how. Gives the file of requests, if they are in one.
+/// Fills in the target, requests and protocol. Returns the file of requests, if the plan file names one.
 pub(super) fn target(file: &Section<'_>, spec: &mut PlanSpec) -> Result<Option<PathBuf>> {
     let keys =
         ["url", "method", "headers", "body", "requests", "http2", "insecure", "cacert", "redact", "trace"];
@@ -20,7 +20,7 @@ pub(super) fn target(file: &Section<'_>, spec: &mut PlanSpec) -> Result<Option<P
         None if spec.scenario.requests.is_empty() && requests_file.is_none() => {
             return Err(no_url(&target, "url"));
         }
-        // The requests name their host.
+        // The requests of the file name the host.
         None => String::new(),
     };
     for (name, value) in target.pairs("headers")? {
@@ -45,8 +45,8 @@ fn no_url(section: &Section<'_>, key: &str) -> PlanFileError {
     section.missing(key, "it says what to send the load to, as in url = \"http://web/\"")
 }
 
-/// Reads several requests from the tables of the plan file, or gives the file that they are in. One of both is used at most,
-/// and only without what makes up a single request.
+/// Reads several requests from the tables of the plan file, or returns the file that holds them. At most one of the two may be
+/// given, and neither together with the method or body of a single request.
 fn requests(file: &Section<'_>, target: &Section<'_>, own: &mut Vec<RequestSpec>) -> Result<Option<PathBuf>> {
     let named = target.get("requests");
     let tables = file.get("request");
@@ -54,7 +54,7 @@ fn requests(file: &Section<'_>, target: &Section<'_>, own: &mut Vec<RequestSpec>
     if let (Some(named), Some(tables)) = (&named, &tables) {
         return Err(named.conflicting(tables));
     }
-    // A single request's parts would be said of none.
+    // Method and body belong to a single request.
     if let Some(single) = ["method", "body"].into_iter().find_map(|key| target.get(key)) {
         return Err(single.conflicting(given));
     }
@@ -89,7 +89,7 @@ fn request(section: &Section<'_>) -> Result<RequestSpec> {
     })
 }
 
-/// HTTP/2 and TLS. Keys that conflict are reported here by their names, and not later by the flags of the command line.
+/// Reads HTTP/2 and TLS options. Conflicts are checked here to report the keys of the file; freezing would report flags.
 fn transport(target: &Section<'_>, plain: bool, keeps_alive: bool) -> Result<TransportSpec> {
     let http2 = target.read("http2", Entry::boolean)?.unwrap_or_default();
     let insecure = target.read("insecure", Entry::boolean)?.unwrap_or_default();

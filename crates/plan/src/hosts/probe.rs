@@ -1,4 +1,4 @@
-//! Probes: where the counters of a host, or of a component on it, are read.
+//! Probes: the sources of the counters of a host, or of a component on it.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -12,31 +12,31 @@ use crate::name::{LOCAL_HOST, default_name, is_host_name};
 use crate::typed::{self, stored_as_typed};
 use crate::{HostPort, PlanHostError};
 
-/// Where the counters of a host, or of a component on it, are read. It is typed, printed and stored in one form; only a
-/// password is neither printed nor stored.
+/// The source of the counters of a host, or of a component on it. A probe is typed, printed and stored in one form, except that
+/// a password is neither printed nor stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Probe {
-    /// It is not sampled.
+    /// The host is not sampled.
     None,
-    /// This machine; with a port also the process that listens on it, its children, and what it is connected to here.
+    /// This machine; with a port also the process that listens on it, its children, and the local services it is connected to.
     Local {
         port: Option<u16>,
     },
-    /// This machine, and this process on it.
+    /// This machine, and the process with this id on it.
     Pid(u32),
-    /// Another machine, through the system's `ssh` and a `plimsoll` that is installed there. The host is a name, an address
-    /// without brackets, or an alias of ssh's configuration; without user or port `ssh` chooses.
+    /// Another machine, through the system's `ssh` and a `plimsoll` installed there. The host is a name, an address without
+    /// brackets, or an alias in ssh's configuration; `ssh` chooses a user or port that is not given.
     Ssh {
         user: Option<String>,
         host: String,
         port: Option<u16>,
     },
-    /// The URL of a page in Prometheus' text form; that of a node_exporter covers a whole host.
+    /// The URL of a page in Prometheus' text format; a node_exporter's page covers a whole host.
     Page(String),
     /// The URL of nginx's stub_status.
     Nginx(String),
-    /// Redis, or what speaks its protocol; the password is that of its default user.
+    /// A server that speaks Redis' protocol; the password belongs to its default user.
     Redis {
         password: Option<String>,
         address: HostPort,
@@ -50,20 +50,20 @@ pub enum Probe {
     },
     /// The URL of a Go program's expvar page.
     Expvar(String),
-    /// A Java virtual machine on this machine, by its process.
+    /// The process of a Java virtual machine on this machine.
     Jvm(u32),
     /// The pods of a workload on Kubernetes.
     Kubernetes(Workload),
 }
 
 impl Probe {
-    /// True if it samples this machine as a whole, or processes of it.
+    /// True if the probe samples this machine as a whole, or processes of it.
     pub fn is_here(&self) -> bool {
         matches!(self, Self::Local { .. } | Self::Pid(_))
     }
 
-    /// The same probe of hosts that go by their addresses, with its password: `address` resolves a name. Names
-    /// that it does not know stay.
+    /// The same probe, including its password, with host names replaced by the addresses that `address` returns. Names for
+    /// which it returns `None` stay.
     pub fn settled(&self, address: impl Fn(&str) -> Option<IpAddr>) -> Self {
         let mut settled = self.clone();
         match &mut settled {
@@ -88,7 +88,7 @@ impl Probe {
         settled
     }
 
-    /// The name of the host that it samples, unless one was given: that of its address, or
+    /// The default name of the host that the probe samples: the host in its address, or
     /// [`PlanHost::LOCAL`](crate::PlanHost::LOCAL) for this machine.
     pub fn host_name(&self) -> String {
         let host = match self {
@@ -106,19 +106,19 @@ impl Probe {
     }
 }
 
-/// Whether a name or address denotes this machine.
+/// True if a name or address denotes this machine.
 fn is_this_machine(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
-/// The host of a URL, without brackets.
+/// Returns the host of a URL, without brackets.
 fn host_of(url: &str) -> Option<String> {
     let uri: Uri = url.parse().ok()?;
     Some(uri.host()?.trim_start_matches('[').trim_end_matches(']').to_owned())
 }
 
-/// The URL with another host. Before the authority there is only the scheme, and a page's URL names no user.
+/// Replaces the host of a URL. Only the scheme precedes the authority, and a page's URL has no user name.
 fn with_host(url: &str, host: &str, address: IpAddr) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let after = rest.strip_prefix(host)?;
@@ -126,8 +126,7 @@ fn with_host(url: &str, host: &str, address: IpAddr) -> Option<String> {
     Some(format!("{scheme}://{text}{after}"))
 }
 
-/// What was typed, without the password that may stand in it: it is between a colon and the last `@`, whatever is wrong with
-/// the rest.
+/// The text as typed, without a password: the part between a colon and the last `@`. The rest of the text may be invalid.
 fn without_password(text: &str) -> String {
     let Some((login, place)) = text.rsplit_once('@') else { return text.to_owned() };
     let begin = login.find("//").map_or(0, |at| at + 2);
@@ -137,7 +136,7 @@ fn without_password(text: &str) -> String {
     }
 }
 
-/// The URL of a page, if it is one that can be asked for.
+/// Checks that a text is the URL of a page over HTTP.
 fn page(url: &str) -> Result<String, String> {
     typed::page(url, &format!("`{}`", without_password(url)))?;
     if host_of(url).is_none_or(|host| host.is_empty()) {
@@ -146,7 +145,7 @@ fn page(url: &str) -> Result<String, String> {
     Ok(url.to_owned())
 }
 
-/// `host`, `host:port` or `[address]:port`.
+/// Parses `host`, `host:port` or `[address]:port`, with a default port.
 fn address(text: &str, otherwise: u16) -> Result<HostPort, String> {
     let text = text.trim_end_matches('/');
     let bare_port = text.ends_with(']') || !text.contains(':');
@@ -154,7 +153,7 @@ fn address(text: &str, otherwise: u16) -> Result<HostPort, String> {
     whole.parse().map_err(|_| format!("`{text}` is not a host with a port"))
 }
 
-/// `[user@]host[:port]`. What begins with a dash would be an option to ssh.
+/// Parses `[user@]host[:port]`. A leading dash is refused, because ssh would read an option.
 fn ssh(text: &str) -> Result<Probe, String> {
     let text = text.trim_end_matches('/');
     let (user, place) = text.rsplit_once('@').map_or((None, text), |(user, place)| (Some(user), place));
@@ -177,7 +176,7 @@ fn ssh(text: &str) -> Result<Probe, String> {
     Ok(Probe::Ssh { user: user.map(ToOwned::to_owned), host: host.to_owned(), port })
 }
 
-/// `[:password@]host[:port]`. The password may hold any character.
+/// Parses `[:password@]host[:port]`. The password may hold any character.
 fn redis(text: &str) -> Result<Probe, String> {
     let Some((login, place)) = text.rsplit_once('@') else {
         return Ok(Probe::Redis { password: None, address: address(text, 6379)? });
@@ -188,7 +187,7 @@ fn redis(text: &str) -> Result<Probe, String> {
     Ok(Probe::Redis { password: Some(password.to_owned()), address: address(place, 6379)? })
 }
 
-/// `user[:password]@host[:port]`. The password may hold any character.
+/// Parses `user[:password]@host[:port]`. The password may hold any character.
 fn mariadb(text: &str) -> Result<Probe, String> {
     let (login, place) = text.rsplit_once('@').ok_or("it names no user to log in as")?;
     let (user, password) = login.split_once(':').map_or((login, None), |(user, word)| (user, Some(word)));

@@ -1,21 +1,21 @@
-//! A workload on Kubernetes, as a probe names it.
+//! A workload on Kubernetes, as named in a probe.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::name::is_host_name;
 
-/// What has the pods of a workload.
+/// The kind of object that owns the pods of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkloadKind {
     Deployment,
     StatefulSet,
     DaemonSet,
-    /// The pods are those of its EndpointSlices.
+    /// The pods are those in its EndpointSlices.
     Service,
 }
 
-/// The kinds by their words in a probe.
+/// The kinds with their names in a probe.
 const KINDS: [(&str, WorkloadKind); 4] = [
     ("deployment", WorkloadKind::Deployment),
     ("statefulset", WorkloadKind::StatefulSet),

@@ -12,7 +12,7 @@ metrics! {
         STEAL_MS "steal_ms" Counter Ms "Taken by other guests of the machine below";
         TOTAL_MS "total_ms" Counter Ms "Sum of all of these";
         CORES "cores" Gauge Count "Cores that are online";
-        MACHINE "machine" Gauge Id "A number made of its boot id, by which two probes of one machine are known";
+        MACHINE "machine" Gauge Id "A number made of its boot id, the same for two probes of one machine";
     }
 
     core = Core {
@@ -71,7 +71,7 @@ metrics! {
         MEMORY_BYTES "memory_bytes" Gauge Bytes "Memory in use, page cache included";
         MEMORY_LIMIT_BYTES "memory_limit_bytes" Gauge Bytes "Limit of memory; without one left out";
         MEMORY_FAILURES "memory_failures" Counter Count "Times that memory in use met the limit";
-        OOM_KILLS "oom_kills" Counter Count "Processes killed for want of memory";
+        OOM_KILLS "oom_kills" Counter Count "Processes killed because memory ran out";
         REFAULTED_PAGES "refaulted_pages" Counter Pages "Evicted from cache and read again";
         PROCESSES "processes" Gauge Count "Tasks in the group";
         DISK_READ_BYTES "disk_read_bytes" Counter Bytes "Read from the one disk that has a limit";

@@ -1,5 +1,5 @@
-//! The figure that answers: throughput in one panel, latency in the other, over one axis of concurrency; and the same of two
-//! runs. Success has a panel where a request failed.
+//! The figure of an answer: throughput in one panel, latency in the other, over concurrency; and the same for two runs. A
+//! third panel shows success if a request failed.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::amount::{chosen_step, load_of, span};
 use crate::text;
 use crate::words;
 
-/// What the target holds and what limits it, as a figure whose title is the verdict.
+/// Draws what the target holds and what limits it; the title is the verdict.
 ///
 /// # Errors
 /// As for every figure.
@@ -44,7 +44,7 @@ pub fn answer(findings: &Findings) -> Result<Figure, FigureError> {
     figure(&Panels { caption: verdict(findings), charts })
 }
 
-/// The rate of arrivals that held, on the axis of throughput.
+/// Returns a rule at the arrival rate that held, on the axis of throughput.
 fn held_rule(held_per_sec: f64) -> Rule {
     Rule {
         value: held_per_sec,
@@ -52,7 +52,7 @@ fn held_rule(held_per_sec: f64) -> Rule {
     }
 }
 
-/// Two runs: the throughput of both in one panel, their response times in the other.
+/// Draws two runs: the throughput of both in one panel, their response times in the other.
 ///
 /// # Errors
 /// As for every figure.
@@ -65,7 +65,7 @@ pub fn comparison(caption: &Caption, old: &Series, new: &Series) -> Result<Figur
     figure(&Panels { caption: caption.clone(), charts })
 }
 
-/// The verdict as a title, and what was measured under which conditions.
+/// Returns the verdict as a title, and what was measured under which conditions.
 fn verdict(findings: &Findings) -> Caption {
     let slo = &findings.plan.slo;
     let url = escape_control(&findings.plan.target.url);
@@ -85,7 +85,7 @@ fn verdict(findings: &Findings) -> Caption {
     Caption { title, detail }
 }
 
-/// A text at the start of a title.
+/// Capitalises a text for the start of a title.
 fn capitalised(text: &str) -> String {
     let first = text.chars().next();
     first.map_or_else(String::new, |first| first.to_uppercase().chain(text.chars().skip(1)).collect())
@@ -95,12 +95,12 @@ fn ms_text(ms: f64) -> String {
     span(Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default())
 }
 
-/// True if the figures of a success rate of 100 % would hide something.
+/// True if a request failed, so that success needs a panel.
 fn has_failed(series: &Series) -> bool {
     series.points.iter().any(|point| point.success_ratio.is_some_and(|ratio| ratio < 1.0))
 }
 
-/// The lines of each run; of several, the legend begins with the name.
+/// Returns the lines of each run; with several runs, a legend begins with the run's name.
 fn lines_of(series: &[&Series], lines: impl Fn(&Series, &str, Place) -> Vec<Line>) -> Vec<Vec<Line>> {
     let one = |(index, one): (usize, &&Series)| {
         let place = Place::new(index, series.len());
@@ -109,7 +109,7 @@ fn lines_of(series: &[&Series], lines: impl Fn(&Series, &str, Place) -> Vec<Line
     series.iter().enumerate().map(one).collect()
 }
 
-/// The throughput of each run, with room for a rate that a rule is drawn at.
+/// Returns the throughput of each run, with room for a rule at `rule_per_sec`.
 fn throughput(series: &[&Series], rule_per_sec: Option<f64>) -> Chart {
     let runs = lines_of(series, |series, name, place| vec![throughput_line(name, &series.points, place)]);
     let most = highest(&runs, Side::Left).max(rule_per_sec.unwrap_or_default());
@@ -117,7 +117,7 @@ fn throughput(series: &[&Series], rule_per_sec: Option<f64>) -> Chart {
     Chart::new(connections(series), Scale::Linear(left), runs)
 }
 
-/// The median and the 99th percentile of one run, and the limit of the latter.
+/// Returns the median and the 99th percentile of one run, and the limit of the latter.
 fn percentiles(series: &Series, limit_ms: Option<f64>) -> Chart {
     let p50 = times("p50".to_owned(), Place::Alone.percentile(false), series, |point| point.p50_ms);
     let p99 = times("p99".to_owned(), Place::Alone.percentile(true), series, |point| point.p99_ms);
@@ -127,7 +127,7 @@ fn percentiles(series: &Series, limit_ms: Option<f64>) -> Chart {
     Chart { rules: limit.into_iter().collect(), ..Chart::new(connections(&[series]), scale, runs) }
 }
 
-/// The means of two runs, which every run and every table of figures has, and p99 where both know it.
+/// Returns the mean response times of two runs, which are always known, and p99 if it is known for both.
 fn response_times(series: &[&Series]) -> Chart {
     let has_p99 = series.iter().all(|series| series.points.iter().any(|point| point.p99_ms.is_some()));
     let runs = lines_of(series, |series, name, place| {

@@ -6,7 +6,7 @@ use plimsoll_units::grouped;
 const MAX_TICK_STEPS: f64 = 6.0;
 /// Factors of a power of ten that give round distances.
 const ROUND: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
-/// More factors, for an axis whose number of ticks is given.
+/// Additional factors, for an axis whose number of ticks is given.
 const ROUND_FINE: [f64; 8] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0];
 /// Room left above the highest value, so that no point touches the frame.
 const HEADROOM: f64 = 1.06;
@@ -96,12 +96,12 @@ impl Axis {
     }
 }
 
-/// How far an axis extends to show `highest`; to 1 if that is not a positive number.
+/// Returns how far an axis extends to show `highest`; 1 if that is not a positive number.
 fn reach_of(highest: f64) -> f64 {
     if highest.is_finite() && highest > 0.0 { highest * HEADROOM } else { 1.0 }
 }
 
-/// The smallest round distance that is at least `least`.
+/// Returns the smallest round distance that is at least `least`.
 fn round_step(least: f64, factors: &[f64]) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
     // The small allowance keeps 2.0000000001 from becoming 2.5.
@@ -109,7 +109,7 @@ fn round_step(least: f64, factors: &[f64]) -> f64 {
     factors.iter().find(fits).unwrap_or(&10.0) * power
 }
 
-/// A tick written with as many decimals as its distance to the next one needs.
+/// Formats a tick with as many decimals as its distance to the next one needs.
 fn plain(value: f64, step: f64) -> String {
     let decimals = (0..12).find(|digits| {
         let scaled = step * 10_f64.powi(*digits);

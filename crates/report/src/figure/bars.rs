@@ -16,7 +16,7 @@ const TOP: f64 = 100.0;
 const BOTTOM: f64 = HEIGHT - 74.0;
 /// The maximum height of a row.
 const MAX_ROW: f64 = 110.0;
-/// The part of a row that its bar takes.
+/// The share of a row's height that its bar takes.
 const BAR_PART: f64 = 0.56;
 
 /// One bar.
@@ -30,7 +30,7 @@ pub struct Bar {
     pub label: String,
 }
 
-/// The costs in a ledger, as bars; `axis` names their unit.
+/// Draws the costs in a ledger as bars; `axis` names their unit.
 pub fn ledger(caption: &Caption, axis: &str, bars: &[Bar]) -> Result<Figure, FigureError> {
     figure(&BarChart { caption, axis, bars })
 }
@@ -58,7 +58,7 @@ impl Scale {
         let most = bars.iter().map(|bar| ends(bar).1).fold(0.0, f64::max);
         let least = bars.iter().map(|bar| -ends(bar).0).fold(0.0, f64::max);
         let wide = Axis::from_zero("", most.max(least));
-        // Both sides have the same distance of ticks.
+        // Both sides have ticks at the same distance.
         let side = |reach: f64| {
             let top = (reach * 1.02 / wide.step).ceil() * wide.step;
             Axis { top, last_tick: top, ..wide.clone() }

@@ -55,7 +55,7 @@ pub enum FigureError {
     Encode(#[from] png::EncodingError),
 }
 
-/// What a step of a drawing returns.
+/// The result of a drawing step.
 pub(super) type Drawn = Result<(), FigureError>;
 
 /// Registers the embedded font with the drawing library, once per process: figures look the same on a machine without fonts.
@@ -68,7 +68,7 @@ pub(super) fn register_font() -> Drawn {
 /// A place on the sheet: x to the right, y down.
 pub(super) type Spot = (f64, f64);
 
-/// How a text is set at its spot.
+/// How a text is placed at its spot.
 #[derive(Clone, Copy)]
 pub(super) struct Lettering {
     pub(super) size: f64,
@@ -84,7 +84,7 @@ impl Lettering {
         Self { size, color, anchor: HPos::Center, upright: false }
     }
 
-    /// The same with its left or right end at the spot.
+    /// Places the left or right end of the text at the spot.
     pub(super) const fn anchored(self, anchor: HPos) -> Self {
         Self { anchor, ..self }
     }
@@ -93,7 +93,7 @@ impl Lettering {
 /// A sheet to draw on.
 pub(super) struct Canvas<'a, DB: DrawingBackend> {
     area: &'a DrawingArea<DB, Shift>,
-    /// Pixels of the backend for one of the sheet.
+    /// Pixels of the backend for one pixel of the sheet.
     scale: f64,
     /// How far letters must be moved down to be centred, as a part of their size. The backends differ.
     letter_drop: f64,

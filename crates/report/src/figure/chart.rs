@@ -51,7 +51,7 @@ pub(super) struct Line {
     /// By rising ticks.
     pub(super) marks: Vec<Mark>,
     pub(super) labels_below: bool,
-    /// Each value holds from its tick to the next whole one, and no point is marked. Without it lines join the points.
+    /// True if each value is drawn from its tick to the next whole one, without marks. Otherwise lines join the points.
     pub(super) stepped: bool,
 }
 
@@ -62,14 +62,14 @@ impl Line {
     }
 }
 
-/// How far apart the ticks of the x axis are.
+/// The distances of the ticks of the x axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spacing {
-    /// As far as their values.
+    /// By their values.
     Linear,
-    /// As far as the logarithms of their values, which are at least 1.
+    /// By the logarithms of their values, which are at least 1.
     Log,
-    /// Percentiles in tenths of a per cent: as far as the logarithms of the part beyond them, so that p99 is as far from p90 as
+    /// Percentiles in tenths of a per cent, by the logarithms of the part beyond them, so that p99 is as far from p90 as
     /// p99.9 is from p99. Their texts are in per cent.
     Tail,
 }
@@ -93,7 +93,7 @@ impl Ticks {
         Self { label: label.into(), spacing, values: values.into_iter().collect() }
     }
 
-    /// Where a value is between the first and the last, from 0 to 1.
+    /// Returns where a value is between the first and the last, from 0 to 1.
     pub(super) fn place(&self, value: u32) -> f64 {
         let at = |value: u32| match self.spacing {
             Spacing::Linear => f64::from(value),
@@ -108,7 +108,7 @@ impl Ticks {
 }
 
 impl Ticks {
-    /// What stands below a tick.
+    /// Returns the text below a tick.
     pub(super) fn text(&self, value: u32) -> String {
         match self.spacing {
             Spacing::Linear | Spacing::Log => grouped(value.into()),
@@ -133,7 +133,7 @@ pub(super) struct Chart {
     /// The lines of each run; a run's lines share one row of the legend.
     pub(super) runs: Vec<Vec<Line>>,
     pub(super) rules: Vec<Rule>,
-    /// A tick that is pointed out by a vertical line, and what it is.
+    /// A tick to mark by a vertical line, and its label.
     pub(super) pointed: Option<(u32, &'static str)>,
 }
 
@@ -165,7 +165,7 @@ impl Chart {
 }
 
 impl Panels {
-    /// Explanations that the marks need, to print at the bottom.
+    /// Returns explanations of the marks, to print at the bottom.
     pub(super) fn notes(&self) -> Vec<&'static str> {
         let any = |is: fn(&Mark) -> bool| {
             self.charts.iter().flat_map(Chart::lines).flat_map(|line| &line.marks).any(is)

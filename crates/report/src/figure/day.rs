@@ -10,11 +10,11 @@ use super::look::{Look, Place};
 use super::raster::figure;
 use super::scale::Scale;
 
-/// So many tiers share one row of the legend.
+/// The number of tiers that share one row of the legend.
 const LEGEND_TIERS: usize = 4;
 const HOURS_OF_A_DAY: i64 = 24;
 
-/// The highest rate of each hour in one panel, the machines of each tier in the other, both as steps.
+/// Draws the highest rate of each hour in one panel, the machines of each tier in the other, both as steps.
 ///
 /// # Errors
 /// As for every figure.
@@ -34,7 +34,7 @@ pub fn day(title: &str, day: &DayPlan) -> Result<Figure, FigureError> {
         let count = |hour: &HourPlan| {
             Some(Mark::new(tick(hour), Estimate::exact(hour.machines[index]?.count as f64)))
         };
-        // Tiers with as many machines lie on each other: every second one is dashed.
+        // Lines of tiers with equally many machines cover each other, so every second one is dashed.
         let look = Look { dashed: index % 2 == 1, ..Look::new(index) };
         stepped(escape_control(&tier.tier), look, day.hours.iter().filter_map(count))
     });

@@ -8,7 +8,7 @@ use plimsoll_units::{count_text, escape_control, significant};
 use super::canvas::{FigureError, WIDTH};
 use crate::profiled::ProfiledRun;
 
-/// The flame graph of a profile, as an SVG document. The outermost functions are at the bottom.
+/// Draws the flame graph of a profile, as an SVG document. The outermost functions are at the bottom.
 ///
 /// # Errors
 /// When the profile holds no CPU time.
@@ -25,7 +25,7 @@ pub fn flame(profiled: &ProfiledRun) -> Result<String, FigureError> {
     options.factor = 1.0 / per_request.requests;
     options.image_width = Some(WIDTH as usize);
     options.bgcolors = Some(BackgroundColor::Flat((255, 255, 255).into()));
-    // The ends of names differ more than their beginnings, which are modules.
+    // Names differ more at their ends than at their beginnings, which are modules.
     options.text_truncate_direction = TextTruncateDirection::Left;
     // The colour follows from the name, so that the same profile gives the same bytes.
     options.hash = true;
@@ -44,7 +44,7 @@ fn folded(stack: &[&str], cpu_ns: u64) -> String {
     let names = names.trim_end();
     let is_number = |word: &str| word.chars().all(|c| c.is_ascii_digit() || c == '.');
     match names.rsplit_once(' ') {
-        // Two numbers at the end would be those of two profiles to compare.
+        // Two numbers at the end would be read as two profiles to compare.
         Some((before, last)) if is_number(last) => format!("{before}\u{a0}{last} {cpu_ns}"),
         _ => format!("{names} {cpu_ns}"),
     }

@@ -55,7 +55,7 @@ fn speeds(points: &[StepPoint]) -> Vec<Line> {
     vec![throughput_line("", points, Place::Alone), Line { side: Side::Right, ..response_time }]
 }
 
-/// The throughput of a run; the legend has its best.
+/// Returns the line of a run's throughput; the legend shows the best value.
 pub(super) fn throughput_line(name: &str, points: &[StepPoint], place: Place) -> Line {
     let marks = points
         .iter()
@@ -63,7 +63,7 @@ pub(super) fn throughput_line(name: &str, points: &[StepPoint], place: Place) ->
     Line::new(format!("{name}QPS{}", best_text(points)), place.throughput(), marks)
 }
 
-/// The point of a step, if its value is one that can be drawn.
+/// Returns the point of a step; `None` if its value cannot be drawn.
 pub(super) fn mark(point: &StepPoint, Estimate { value, interval }: Estimate) -> Option<Mark> {
     let interval = interval.filter(|(lower, upper)| lower.is_finite() && upper.is_finite());
     value.is_finite().then(|| Mark::new(point.connections, Estimate { value, interval }))
@@ -89,7 +89,7 @@ fn ratios(name: &str, points: &[StepPoint], place: Place) -> Line {
     Line { labels_below: place == Place::Second, ..Line::new(legend, place.success(), marks) }
 }
 
-/// The lowest value and the lowest bound stand in the legend.
+/// Returns the lowest value and the lowest bound, for the legend.
 fn lowest_text(points: &[StepPoint]) -> String {
     let ratios = points.iter().filter_map(|point| Some((point.connections, point.success_ratio?)));
     let Some((connections, ratio)) = ratios.min_by(|a, b| a.1.total_cmp(&b.1)) else { return String::new() };
@@ -104,7 +104,7 @@ fn lowest_text(points: &[StepPoint]) -> String {
     format!(", {lowest}{}", bound.unwrap_or_default())
 }
 
-/// The interval of the ratio; no bar leaves the range that a ratio can have.
+/// Returns the interval of the ratio, within the range that a ratio can have.
 fn interval_of(point: &StepPoint) -> Option<(f64, f64)> {
     point.success_interval.map(|(lower, upper)| (lower.clamp(0.0, 1.0), upper.clamp(0.0, 1.0)))
 }

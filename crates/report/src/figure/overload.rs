@@ -11,7 +11,7 @@ use super::raster::figure;
 use super::scale::Scale;
 use crate::words;
 
-/// Goodput over the offered load, of jumps and of the ramp, with the line of a service that keeps up.
+/// Draws goodput over the offered load, of jumps and of the ramp, with the line of a service that keeps up.
 ///
 /// # Errors
 /// As for every figure.
@@ -19,7 +19,7 @@ pub fn overload(url: &str, overload: &Overload) -> Result<Figure, FigureError> {
     let (scale, unit) = offered_unit(overload);
     let mark = |rate_per_sec: f64, goodput| mark(rate_per_sec * scale, goodput);
     let reference = overload.reference.iter().map(|phase| mark(phase.offered_per_sec, phase.goodput));
-    // One that ended before its second half has no point.
+    // A step that ended before its second half has no point.
     let is_shown = |step: &&OverloadStep| step.settled.span_sec > 0.0;
     let of = |onset: Onset| overload.steps.iter().filter(is_shown).filter(move |step| step.onset == onset);
     let point = |step: &OverloadStep| mark(step.settled.offered_per_sec, step.settled.goodput);
@@ -45,8 +45,8 @@ pub fn overload(url: &str, overload: &Overload) -> Result<Figure, FigureError> {
     figure(&Panels { caption, charts: vec![chart] })
 }
 
-/// Goodput and the rate of due requests over time, a panel for the jump to the highest overload and one for the ramp; `None`
-/// without an overload.
+/// Draws goodput and the rate of due requests over time, a panel for the jump to the highest overload and one for the
+/// ramp. `None` without an overload.
 ///
 /// # Errors
 /// As for every figure.
@@ -66,9 +66,9 @@ fn class(overload: &Overload) -> String {
     format!("{}{}", overload.class.name().replace('_', " "), at.unwrap_or_default())
 }
 
-/// What the offered rates are counted in, in relation to a second: the places along the axis are whole numbers.
+/// Returns the unit of offered rates, in seconds, and its name: places along the axis are whole numbers.
 fn offered_unit(overload: &Overload) -> (f64, &'static str) {
-    /// From here on a whole number is within 1 % of the rate.
+    /// From this rate on, rounding to a whole number changes it by at most 1 %.
     const MIN_PER_SEC: f64 = 50.0;
     let lowest = overload.reference.iter().chain(overload.steps.iter().map(|step| &step.settled));
     match lowest.map(|phase| phase.offered_per_sec).fold(f64::INFINITY, f64::min) {
@@ -86,7 +86,7 @@ fn faint() -> Look {
     Look { color: FAINT, shape: Shape::Diamond, dashed: true }
 }
 
-/// The last moment of each second.
+/// Returns the last moment of each second.
 fn moments(step: &OverloadStep) -> Vec<(u32, OverloadMoment)> {
     let mut by_second: Vec<(u32, OverloadMoment)> = Vec::new();
     for moment in &step.over_time {

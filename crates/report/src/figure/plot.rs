@@ -19,11 +19,11 @@ const AXIS_ROOM: f64 = 118.0;
 const BARE_SIDE_ROOM: f64 = 40.0;
 const LEGEND_TOP: f64 = 88.0;
 const BOTTOM: f64 = HEIGHT - 80.0;
-/// The middle of the line of notes below everything.
+/// The middle of the line of notes at the bottom.
 const NOTES_AT: f64 = HEIGHT - 12.0;
-/// Between the frame of one panel and the legend of the next.
+/// The distance from the frame of one panel to the legend of the next.
 const BETWEEN_PANELS: f64 = 30.0;
-/// Between the sides of the frame and the first and last tick.
+/// The distance from the sides of the frame to the first and last tick.
 const SIDE_PAD: f64 = 46.0;
 
 impl Sheet for Panels {
@@ -49,9 +49,9 @@ struct Plot<'a, DB: DrawingBackend> {
     right: f64,
     top: f64,
     bottom: f64,
-    /// Whether the tick that is pointed out has its label.
+    /// True if the marked tick has its label.
     has_pointed_label: bool,
-    /// Whether the ticks have texts, and the axis its name.
+    /// True if the ticks have texts, and the axis its name.
     has_tick_texts: bool,
 }
 
@@ -92,7 +92,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         self.chart.lines().try_for_each(|line| self.labels(line))
     }
 
-    /// The shortest distance between two ticks.
+    /// Returns the shortest distance between two ticks.
     fn shortest_gap(&self) -> f64 {
         let pairs = self.chart.ticks.values.windows(2);
         pairs.map(|pair| self.x(pair[1]) - self.x(pair[0])).fold(self.right - self.left, f64::min)
@@ -106,7 +106,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         self.bottom - (self.bottom - self.top) * axis.height(value)
     }
 
-    /// A dashed line at each rule, with its text above the right end.
+    /// Draws a dashed line at each rule, with its text above the right end.
     fn rules(&self) -> Drawn {
         for rule in &self.chart.rules {
             let y = self.y(&self.chart.left, rule.value);
@@ -135,7 +135,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         self.canvas.text((x + 7.0, self.bottom - 14.0), label, text)
     }
 
-    /// Where a mark is. Lines are shifted a little against each other, so that their intervals do not overlap.
+    /// Returns where a mark is. Lines are shifted a little against each other, so that their intervals do not overlap.
     fn spot(&self, line: &Line, mark: &Mark) -> Spot {
         const APART: f64 = 9.0;
         let count = self.chart.lines().count() as f64;
@@ -144,7 +144,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         (self.x(mark.tick) + shift, self.y(self.chart.axis_of(line), mark.value))
     }
 
-    /// Where a mark is, and the highest and lowest pixel of it and its bar.
+    /// Returns where a mark is, and the highest and lowest pixel of the mark with its bar.
     fn reach(&self, line: &Line, mark: &Mark) -> (f64, (f64, f64)) {
         let (x, y) = self.spot(line, mark);
         let (lower, upper) = mark.interval.unwrap_or((mark.value, mark.value));
@@ -183,7 +183,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         self.canvas.text((x + NAME_DISTANCE * outward, (self.top + self.bottom) / 2.0), axis.label(), name)
     }
 
-    /// The colour of an axis is that of the first line that belongs to it.
+    /// Returns the colour of an axis: that of the first line that belongs to it.
     fn side_color(&self, side: Side) -> RGBColor {
         self.chart.lines().find(|line| line.side == side).map_or(INK, |line| line.look.color)
     }
@@ -228,7 +228,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         Ok(())
     }
 
-    /// Values that hold from one tick to the next, with a gap where a tick has none.
+    /// Draws values that hold from one tick to the next, with a gap where a tick has none.
     fn steps(&self, line: &Line) -> Drawn {
         for marks in line.marks.chunk_by(|one, next| one.tick + 1 == next.tick) {
             let corners = marks.iter().flat_map(|mark| {
@@ -240,8 +240,8 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         Ok(())
     }
 
-    /// Labels of points, beyond the end of their bars. One that would touch its left neighbour, or a point or bar of another
-    /// line, is left out.
+    /// Draws the labels of points, beyond the end of their bars. A label that would touch its left neighbour, or a point
+    /// or bar of another line, is left out.
     fn labels(&self, line: &Line) -> Drawn {
         const DISTANCE: f64 = 19.0;
         let mut free_from = self.left;

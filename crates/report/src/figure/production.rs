@@ -13,10 +13,10 @@ use super::look::{BLUE, FAINT, FRAME, GRID, INK, LIMIT, Look, RED, Shape};
 use super::raster::figure;
 use crate::words;
 
-/// Panels next to and below each other.
+/// The panels of a row.
 const COLUMNS: usize = 2;
 const MAX_PANELS: usize = 4;
-/// Points of one panel; of more, every second, third … is drawn.
+/// The maximum number of points in a panel; of more, every second, third … is drawn.
 const MAX_POINTS: usize = 500;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = HEIGHT - 34.0;
@@ -30,7 +30,7 @@ const NOTE_SIZE: f64 = 15.0;
 /// Half the side of a point.
 const POINT_HALF: f64 = 2.0;
 
-/// The resources that fill first, each over the rate; its title is the answer.
+/// Draws the use of the resources that fill first over the rate; the title is the answer.
 ///
 /// # Errors
 /// As for every figure.
@@ -152,7 +152,7 @@ impl<'a> Panel<'a> {
         })
     }
 
-    /// The line, and through the middle of its points the lines of the least and the greatest slope.
+    /// Draws the line, and through the middle of its points the lines of the smallest and the greatest slope.
     fn lines<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Drawn {
         let Some(demand) = self.resource.demand else { return Ok(()) };
         let points = &self.resource.points.used;
@@ -175,7 +175,7 @@ impl<'a> Panel<'a> {
         through(demand.per_request.value, false)
     }
 
-    /// The capacity, and where the line reaches it.
+    /// Draws the capacity, and where the line reaches it.
     fn capacity<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Drawn {
         let (Some(capacity), Some(full_at)) = (self.resource.capacity, self.resource.full_at()) else {
             return Ok(());
@@ -194,7 +194,7 @@ impl<'a> Panel<'a> {
     }
 }
 
-/// In how many of its unit a resource is drawn.
+/// Returns how many of a resource's units make one unit of its axis.
 const fn scale(unit: AmountUnit) -> f64 {
     match unit {
         AmountUnit::Cores | AmountUnit::Count => 1.0,

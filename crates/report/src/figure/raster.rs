@@ -4,13 +4,13 @@ use plotters::prelude::{BitMapBackend, SVGBackend};
 
 use super::canvas::{Figure, FigureError, HEIGHT, Sheet, WIDTH, draw, register_font};
 
-/// How many pixels each way are averaged into one.
+/// The number of pixels in each direction that are averaged into one.
 const OVERSAMPLING: usize = 3;
 /// The drawing library sets letters this part of their size above the middle.
 const LETTER_DROP: f64 = 0.14;
 const CHANNELS: usize = 3;
 
-/// The sheet in both forms.
+/// Draws the sheet in both forms.
 pub(super) fn figure(chart: &impl Sheet) -> Result<Figure, FigureError> {
     register_font()?;
     let mut svg = String::new();
@@ -23,7 +23,7 @@ pub(super) fn figure(chart: &impl Sheet) -> Result<Figure, FigureError> {
     Ok(Figure { svg, png: encode(&averaged(&pixels, (width, height)), (width, height))? })
 }
 
-/// Each pixel of the result is the mean of the corresponding pixels.
+/// Scales an image down: each pixel of the result is the mean of the corresponding pixels.
 fn averaged(pixels: &[u8], (width, height): (usize, usize)) -> Vec<u8> {
     let row_bytes = width * OVERSAMPLING * CHANNELS;
     let sample = |x: usize, y: usize, channel: usize| {

@@ -13,11 +13,11 @@ use super::scale::Scale;
 use crate::amount::ratio_bound;
 use crate::words::machines::tier_counts;
 
-/// Up to so many machines every number has a place on the axis, so that the ideal line is straight.
+/// Up to this many machines, every number has a place on the axis, so that the ideal line is straight.
 const MAX_MARKED: u32 = 40;
 /// The height of a label, as a part of the axis.
 const LABEL_HEIGHT: f64 = 0.06;
-/// So many lines share one row of the legend.
+/// The number of lines that share one row of the legend.
 const LEGEND_LINES: usize = 4;
 
 /// Throughput over the machines of a tier, with the line of linear growth.
@@ -88,7 +88,7 @@ pub fn held_times(title: &str, lines: &HeldLines) -> Result<Figure, FigureError>
     )
 }
 
-/// A line whose places along the axis are multiplied by `scale` and rounded.
+/// Returns a line whose places along the axis are multiplied by `scale` and rounded.
 fn line_over(scale: f64, legend: String, look: Look, points: &[LinePoint]) -> Line {
     let marks = points.iter().map(|point| {
         let label = Some(count_text(point.throughput.value));
@@ -117,7 +117,7 @@ fn throughput(caption: Caption, ticks: Ticks, runs: Vec<Vec<Line>>) -> Result<Fi
     figure(&Panels { caption, charts: vec![Chart::new(ticks, left, runs)] })
 }
 
-/// Of labels that would stand on each other only that of the first line stays.
+/// Removes labels that would cover the label of an earlier line.
 fn unlabel_twice(lines: &mut [Line]) {
     let top = lines.iter().flat_map(|line| &line.marks).map(|mark| mark.value).fold(0.0, f64::max);
     let mut taken: Vec<(u32, f64)> = Vec::new();

@@ -5,15 +5,15 @@ use std::time::Duration;
 use super::axis::Axis;
 use crate::amount::span;
 
-/// The smallest part of failures that is distinguished from none.
+/// The smallest share of failures that is drawn apart from none.
 const MIN_FAILED: f64 = 1e-5;
-/// Room above 100 % of success, as a part of the height.
+/// The height of 100 % of success, which leaves room above it.
 const NINES_HEIGHT: f64 = 0.92;
 /// More ticks than this are thinned to the powers of ten.
 const MAX_LOG_TICKS: usize = 7;
 /// The values of a decade that have ticks.
 const IN_DECADE: [f64; 3] = [1.0, 2.0, 5.0];
-/// Room left above and below the points of a logarithmic axis.
+/// The factor by which a logarithmic axis extends beyond its points.
 const LOG_ROOM: f64 = 1.15;
 
 /// How the values of an axis become heights.
@@ -36,7 +36,8 @@ pub(super) struct LogTimes {
 }
 
 impl Scale {
-    /// A logarithmic axis of times in milliseconds that shows all of these; those that are not positive are left out.
+    /// Returns a logarithmic axis of times in milliseconds that shows all of these; values that are not positive are left
+    /// out.
     pub(super) fn times(label: &'static str, shown: impl Iterator<Item = f64>) -> Self {
         let shown: Vec<f64> = shown.filter(|ms| ms.is_finite() && *ms > 0.0).collect();
         let low = shown.iter().copied().fold(f64::INFINITY, f64::min);

@@ -58,12 +58,12 @@ impl Series {
         Self::sorted(findings.plan.name.clone(), findings.steps.iter().map(point_of).collect())
     }
 
-    /// The steps as a comparison has them, from a run or from a `.dat` file.
+    /// Returns the steps as a comparison has them, from a run or from a `.dat` file.
     pub fn from_steps(name: &str, steps: &[StepOutcome]) -> Self {
         Self::sorted(escape_control(name), steps.iter().map(point_of_step).collect())
     }
 
-    /// What the legend of a comparison begins with; empty for a run that is alone in its figure.
+    /// Returns the start of the legend in a comparison; empty for a run that is alone in its figure.
     pub(super) fn prefix(&self, place: Place) -> String {
         if place == Place::Alone { String::new() } else { format!("{}: ", self.name) }
     }

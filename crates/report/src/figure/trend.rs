@@ -1,4 +1,4 @@
-//! A metric over many runs: each with its interval, the level between two changes, the newest change pointed out.
+//! A metric over many runs: each value with its interval, the levels between changes, and a mark at the newest change.
 
 use plimsoll_analyze::{Estimate, Trend, TrendLevel};
 use plimsoll_units::escape_control;
@@ -11,7 +11,7 @@ use super::raster::figure;
 use super::scale::Scale;
 use crate::words::trend;
 
-/// The metric of each run, oldest first, and its levels.
+/// Draws the metric of each run, oldest first, and its levels.
 ///
 /// # Errors
 /// As for every figure.

@@ -8,14 +8,14 @@ use super::row::{Row, level_text, percent};
 use super::window::{SampledSubject, Window};
 use crate::amount::{if_known, list};
 
-/// A metric of a component that is shown. A counter is shown by its growth a second, a counter of time as a share of the
-/// time, a gauge as it is.
+/// A metric of a component to show: a counter as its growth per second, a counter of time as a share of the elapsed time,
+/// a gauge as its value.
 struct Shown {
     metric: Metric,
-    /// What it counts, to follow its value.
+    /// The text after the value: what the metric counts.
     what: &'static str,
     limit: Option<Metric>,
-    /// Shown only if it grows, and notable then.
+    /// True if it is shown only when it grows, and is then notable.
     trouble: bool,
 }
 

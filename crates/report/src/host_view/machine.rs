@@ -8,15 +8,15 @@ use super::row::{Row, level_text, percent};
 use super::window::{SampledSubject, Window};
 use crate::amount::{if_known, list};
 
-/// A CPU, or all of them together, is busy from here on.
+/// The share of time from which a CPU, or all of them together, counts as busy.
 const BUSY: f64 = 0.9;
-/// A hypervisor that takes more than this part distorts the figures.
+/// If a hypervisor takes a larger share than this, the figures are distorted.
 const STEAL: f64 = 0.02;
-/// Tasks that wait for this share of the time are late for that reason.
+/// The share of time from which waiting explains why tasks are late.
 const WAITING: f64 = 0.1;
-/// Less memory than this part is notable.
+/// Available memory below this share is notable.
 const MEMORY_LEFT: f64 = 0.1;
-/// Cores shown at most.
+/// The maximum number of cores shown.
 const CORES_SHOWN: usize = 8;
 
 const MODES: [(Metric, &str); 7] = [
@@ -34,7 +34,7 @@ pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
     rows.into_iter().flatten().collect()
 }
 
-/// The busy share of a CPU, by its idle, iowait and total time. A core that waits for a disk is idle.
+/// Returns the busy share of a CPU from its idle, iowait and total time. A core that waits for a disk is idle.
 fn busy(times: &SampledSubject<'_>, [idle, iowait, total]: [Metric; 3]) -> Option<f64> {
     let idle = times.ratio(idle, total)? + times.ratio(iowait, total).unwrap_or(0.0);
     Some((1.0 - idle).clamp(0.0, 1.0))

@@ -10,25 +10,26 @@ use super::row::{Row, level_text, percent};
 use super::window::{SampledSubject, Window};
 use crate::amount::{counted, if_known, list};
 
-/// A thread is hot from here on: one core has no more for it.
+/// The share of a core from which a thread counts as hot: the core has no more to give it.
 const HOT: f64 = 0.9;
-/// A process whose threads wait for a CPU for this part of the time is slowed by others.
+/// The share of time from which waiting for a CPU means that a process is slowed by others.
 const WAITING: f64 = 0.1;
-/// Threads below this are not shown.
+/// Threads below this share of a core are not shown.
 const THREAD_SHOWN: f64 = 0.05;
-/// Processes shown at most; those that were not named only from here on.
+/// The maximum number of processes shown. A process that was not named is shown from `BUSY_SHOWN` of a core on.
 const PROCESSES_SHOWN: usize = 10;
 const BUSY_SHOWN: f64 = 0.005;
-/// Processes that were not watched are shown from here on, and so many at most.
+/// Processes that were not watched are shown from this share of a core on, at most `OTHERS_SHOWN` of them.
 const OTHER_SHOWN: f64 = 0.05;
 const OTHERS_SHOWN: usize = 5;
-/// Threads and peers shown at most.
+/// The maximum number of threads, and of peers, shown.
 const SHOWN: usize = 8;
-/// Descriptors, and periods in which a quota throttled a group, are notable from here on.
+/// The share of the limit from which descriptors are notable, and the share of periods from which throttling by a quota
+/// is.
 const NEAR_LIMIT: f64 = 0.8;
 const HELD_BACK: f64 = 0.05;
 
-/// Processes that the user named are shown even when they did nothing; of those that were chosen, the busy ones.
+/// Returns the rows of processes. Processes that the user named are shown even when idle, chosen ones only when busy.
 pub(super) fn rows(window: &Window<'_>, named: bool) -> Vec<Row> {
     let mut processes = by_cpu(window, Source::Process, process::CPU_US);
     processes.retain(|seen| named || cores(seen, process::CPU_US) >= BUSY_SHOWN);
@@ -50,12 +51,12 @@ pub(super) fn rows(window: &Window<'_>, named: bool) -> Vec<Row> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessUse {
     pub pid: u32,
-    /// As the kernel keeps it.
+    /// The name as the kernel stores it.
     pub name: String,
     pub cpu_ms: u64,
 }
 
-/// The processes that ran and that no sample is about.
+/// Returns the rows of processes that ran but were not sampled.
 pub(super) fn others(window: &Window<'_>, ran: &[ProcessUse]) -> Vec<Row> {
     let known: BTreeSet<u32> = window.all(Source::Process).filter_map(|seen| seen.subject.pid()).collect();
     let share = |process: &ProcessUse| process.cpu_ms as f64 / 1000.0 / window.span_sec();
@@ -66,7 +67,7 @@ pub(super) fn others(window: &Window<'_>, ran: &[ProcessUse]) -> Vec<Row> {
     others.take(OTHERS_SHOWN).map(row).collect()
 }
 
-/// All subjects of a source, by their CPU time.
+/// Returns all subjects of a source, the busiest first.
 fn by_cpu<'a>(window: &Window<'a>, source: Source, cpu: Metric) -> Vec<SampledSubject<'a>> {
     let mut all: Vec<SampledSubject<'a>> = window.all(source).collect();
     all.sort_by(|a, b| cores(b, cpu).total_cmp(&cores(a, cpu)));
@@ -77,7 +78,7 @@ fn cores(seen: &SampledSubject<'_>, cpu: Metric) -> f64 {
     seen.share_us(cpu).unwrap_or(0.0)
 }
 
-/// The share of the time that a process or thread waited for a core, where it did.
+/// Returns the share of time that a process or thread waited for a core; empty if it did not wait.
 fn waited(seen: &SampledSubject<'_>, run_wait: Metric) -> String {
     let share = seen.share_us(run_wait).filter(|share| *share >= 0.005);
     if_known(share, |share| format!(", waited for a core {}", percent(share)))
@@ -97,7 +98,7 @@ fn row_of_process(seen: &SampledSubject<'_>) -> Option<Row> {
     Some(Row::new("process", list(parts.into_iter().flatten(), ", ")).notable(near || slowed))
 }
 
-/// The processes beyond those that are shown.
+/// Returns the row that counts the processes beyond those shown.
 fn row_of_more(processes: &[SampledSubject<'_>]) -> Option<Row> {
     let together: f64 = processes.iter().map(|seen| cores(seen, process::CPU_US)).sum();
     let text = format!("and {} more, {} of a core together", processes.len(), percent(together));
@@ -111,7 +112,7 @@ fn row_of_thread(seen: &SampledSubject<'_>) -> Option<Row> {
     Some(Row::new("thread", text).notable(busy >= HOT))
 }
 
-/// A group without a quota, or one that did nothing, is not shown.
+/// Returns the row of a group; `None` without a quota, or if it did nothing.
 fn row_of_group(group: &SampledSubject<'_>) -> Option<Row> {
     let (quota, period) =
         (group.level(cgroup::QUOTA_US)?, group.level(cgroup::PERIOD_US).filter(|period| *period > 0.0)?);
@@ -126,7 +127,7 @@ fn row_of_group(group: &SampledSubject<'_>) -> Option<Row> {
     (used >= 0.005).then(|| Row::new("quota", text).notable(held_back >= HELD_BACK))
 }
 
-/// Where threads were found, the most frequent first.
+/// Returns the places where threads were sampled, the most frequent first.
 fn row_of_places(process: &SampledSubject<'_>) -> Option<Row> {
     let metrics = Source::Waiting.metrics().iter().filter(|metric| **metric != waiting::LOOKS);
     let mut places: Vec<(&str, f64)> = metrics

@@ -5,7 +5,7 @@ use plimsoll_units::{escape_control, grouped};
 /// The width of the labels' column.
 const LABEL_WIDTH: usize = 11;
 
-/// One line: what it is about, and what is to say.
+/// One line: a label and a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) label: &'static str,
@@ -18,12 +18,12 @@ impl Row {
         Self { label, text, notable: false }
     }
 
-    /// Marked, if it is worth attention.
+    /// Marks the row as worth attention.
     pub(super) fn notable(self, notable: bool) -> Self {
         Self { notable, ..self }
     }
 
-    /// The line, under one with the label `above`: a label is not repeated.
+    /// Formats the line. The label is left out if it is the same as `above`, the label of the previous line.
     pub(super) fn line(&self, above: &str) -> String {
         let mark = if self.notable { '!' } else { ' ' };
         let label = if self.label == above { "" } else { self.label };
@@ -33,12 +33,12 @@ impl Row {
     }
 }
 
-/// A number of things that are there: whole, as it was read.
+/// Formats a level as a whole number.
 pub(super) fn level_text(count: f64) -> String {
     grouped(count as u64)
 }
 
-/// A share of 1 as whole per cent, or less than one.
+/// Formats a share, 0 to 1, in whole per cent; below 0.5 %, with one decimal.
 pub(super) fn percent(share: f64) -> String {
     match share * 100.0 {
         percent if percent >= 0.5 => format!("{percent:.0} %"),

@@ -8,13 +8,13 @@ use super::row::{Row, level_text, percent};
 use super::window::{SampledSubject, Window};
 use crate::amount::{bits, if_known};
 
-/// A disk is busy from here on, although one that takes many requests at once may still take more.
+/// The share of time from which a disk counts as busy. A disk that serves many requests at once may still take more.
 const DISK_BUSY: f64 = 0.9;
-/// A link is full from here on: bursts fill it before its mean does.
+/// The utilisation from which a link counts as full: bursts fill it before its mean does.
 const LINK_FULL: f64 = 0.8;
-/// Losses above this cost noticeable time.
+/// Retransmissions above this share cost noticeable time.
 const RETRANSMITTED: f64 = 0.01;
-/// A queue of connections that is this full overflows with the next burst.
+/// A queue of connections filled to this share overflows with the next burst.
 const QUEUE_FULL: f64 = 0.5;
 
 pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
@@ -24,7 +24,7 @@ pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
     disks.chain(interfaces).chain(tcp(window)).chain(conntrack(window)).chain(listeners).collect()
 }
 
-/// A disk that did nothing is not shown.
+/// Returns the row of a disk; `None` if it did nothing.
 fn disk_row(disk: &SampledSubject<'_>) -> Option<Row> {
     let per_sec = |metric: Metric| disk.per_sec(metric).unwrap_or(0.0);
     let (reads, writes) = (per_sec(disk::READ_OPS), per_sec(disk::WRITE_OPS));
@@ -48,7 +48,7 @@ fn disk_row(disk: &SampledSubject<'_>) -> Option<Row> {
     Some(Row::new("disk", text).notable(busy >= DISK_BUSY))
 }
 
-/// An interface without traffic is not shown.
+/// Returns the row of an interface; `None` without traffic.
 fn interface_row(interface: &SampledSubject<'_>) -> Option<Row> {
     let per_sec = |metric: Metric| interface.per_sec(metric);
     let (inward, outward) =
@@ -96,7 +96,7 @@ fn tcp(window: &Window<'_>) -> Option<Row> {
     Some(Row::new("tcp", parts.join(", ")).notable(turned_away > 0.0 || again >= RETRANSMITTED))
 }
 
-/// A host without tracked connections has no row.
+/// Returns the row of connection tracking; `None` without tracked connections.
 fn conntrack(window: &Window<'_>) -> Option<Row> {
     let table = window.host(Source::Conntrack)?;
     let (entries, limit) =

@@ -1,4 +1,4 @@
-//! Two samples of everything, as rates and levels.
+//! Two samples of each subject, as rates and levels.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub struct Window<'a> {
     after: &'a [HostSample],
 }
 
-/// Source and subject.
+/// The source and the subject.
 type Key<'a> = (&'a str, &'a str);
 
 fn key(sample: &HostSample) -> Key<'_> {
@@ -21,7 +21,7 @@ fn key(sample: &HostSample) -> Key<'_> {
 pub(super) struct SampledSubject<'a> {
     pub(super) subject: Subject<'a>,
     now: &'a Counters,
-    /// The counters before, and the seconds since.
+    /// The earlier counters, and the seconds since.
     earlier: Option<(&'a Counters, f64)>,
 }
 
@@ -63,30 +63,30 @@ impl<'a> Window<'a> {
 }
 
 impl<'a> SampledSubject<'a> {
-    /// A level, as it is now.
+    /// Returns the current value of a level.
     pub(super) fn level(&self, metric: Metric) -> Option<f64> {
         self.now.get(metric).map(|value| value as f64)
     }
 
-    /// The growth of a counter a second; `None` for one that fell, which began again.
+    /// Returns the growth of a counter per second; `None` if it fell, because it restarted.
     pub(super) fn per_sec(&self, metric: Metric) -> Option<f64> {
         let (earlier, span_sec) = self.earlier?;
         let grown = self.now.get(metric)?.checked_sub(earlier.get(metric)?)?;
         Some(grown as f64 / span_sec)
     }
 
-    /// Microseconds a second, as a share of 1.
+    /// Returns the growth of a counter of microseconds, as a share of the elapsed time.
     pub(super) fn share_us(&self, metric: Metric) -> Option<f64> {
         self.per_sec(metric).map(|us| us / 1e6)
     }
 
-    /// The growth of a counter over the growth of another one.
+    /// Returns the growth of a counter over that of another one.
     pub(super) fn ratio(&self, part: Metric, whole: Metric) -> Option<f64> {
         let whole = self.per_sec(whole).filter(|whole| *whole > 0.0)?;
         Some(self.per_sec(part)? / whole)
     }
 
-    /// The levels of a source whose names are made when they are read.
+    /// Returns the levels of a source whose metric names are made while reading, such as addresses.
     pub(super) fn made_levels(&self) -> impl Iterator<Item = (&'a str, f64)> + use<'a> {
         self.now.iter().map(|(name, value)| (name, value as f64))
     }
@@ -99,7 +99,7 @@ fn counters(sample: &HostSample) -> Option<&Counters> {
     }
 }
 
-/// From the middle of one read to the middle of the other.
+/// Returns the seconds from the middle of one read to the middle of the other.
 fn span_sec(before: &HostSample, after: &HostSample) -> f64 {
     let middle = |sample: &HostSample| sample.began_ns as f64 / 2.0 + sample.ended_ns as f64 / 2.0;
     (middle(after) - middle(before)) / 1e9

@@ -54,22 +54,22 @@ document! {
         switch: String = &cost.name,
         /// The time it adds to a request: the mean over all measured settings of the others.
         cost_us: f64 = us(cost.cost_sec.value),
-        /// The 95 % interval of that; null without repeats.
+        /// The 95 % interval of `cost_us`; null without repeats.
         cost_us_interval: Interval = Interval::from(cost.cost_sec).map(us),
-        /// The time it adds in each setting of the others.
+        /// The time it adds in each setting of the other switches.
         contexts: Vec<ContextDocument> =
             each(&cost.contexts, |context| ContextDocument::new(context, switches)),
         /// What it adds to other figures of a request.
         figures: Vec<SwitchFigureDocument> = figures(&ledger.per_request, &cost.per_request),
     }
 
-    /// What a switch costs in one setting of the others.
+    /// What a switch costs in one setting of the other switches.
     pub struct ContextDocument(context: &Context, switches: &[String]) {
-        /// The others that are on.
+        /// The other switches that are on.
         others_on: Vec<String> = named(&context.others_on, switches),
-        /// The time it adds there.
+        /// The time it adds in that setting.
         cost_us: f64 = us(context.cost_sec.value),
-        /// The 95 % interval of that.
+        /// The 95 % interval of `cost_us`.
         cost_us_interval: Interval = Interval::from(context.cost_sec).map(us),
     }
 
@@ -83,39 +83,39 @@ document! {
 
     /// Two switches whose cost together differs from the sum of their costs.
     pub struct InteractionDocument(interaction: &Interaction) {
-        /// One.
+        /// The first switch.
         switch: String = &interaction.switch,
-        /// The other; null for all others together.
+        /// The second switch; null for all others together.
         with: Option<String> = interaction.with.clone(),
-        /// The difference from the sum.
+        /// The difference from the sum of their costs.
         extra_us: f64 = us(interaction.extra_sec.value),
-        /// The 95 % interval of that.
+        /// The 95 % interval of `extra_us`.
         extra_us_interval: Interval = Interval::from(interaction.extra_sec).map(us),
     }
 
-    /// One switch off.
+    /// One switch turned off.
     pub struct FixDocument(fix: &FixStep) {
         /// The switch.
         switch: String = &fix.name,
-        /// The time of a request then.
+        /// The time of a request after that.
         time_us: f64 = us(fix.time_sec),
-        /// Requests per second then.
+        /// Requests per second after that.
         throughput_per_sec: f64 = 1.0 / fix.time_sec,
         /// False where that combination was predicted, not measured.
         measured: bool = fix.measured,
-        /// The switches that could be fixed in its place: these runs do not distinguish them.
+        /// The switches that could be fixed instead: these runs do not distinguish them.
         ties: Vec<String> = fix.ties.clone(),
     }
 
-    /// One combination.
+    /// One combination of switches.
     pub struct CellDocument(ledger: &Ledger, cell: &Cell, switches: &[String]) {
         /// The switches that are on.
         on: Vec<String> = switches_on(cell, switches),
-        /// How many runs.
+        /// The number of runs.
         runs: u32 = cell.count,
         /// The time of a request.
         time_us: f64 = us(cell.time_sec.value),
-        /// The 95 % interval of that; null without repeats.
+        /// The 95 % interval of `time_us`; null without repeats.
         time_us_interval: Interval = Interval::from(cell.time_sec).map(us),
         /// Requests per second.
         throughput_per_sec: f64 = 1.0 / cell.time_sec.value,
@@ -123,7 +123,7 @@ document! {
         figures: Vec<SwitchFigureDocument> = figures(&ledger.per_request, &cell.per_request),
     }
 
-    /// A combination in two states.
+    /// A combination of switches in two states.
     pub struct ReplayDocument(replay: &Replay) {
         /// The earlier state.
         from: Option<String> = replay.from.clone(),

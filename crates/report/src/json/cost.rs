@@ -25,7 +25,7 @@ document! {
 
     /// The cheapest machines of a tier.
     pub struct TierCostDocument(tier: &TierCost) {
-        /// Its name.
+        /// The name of the tier.
         tier: String = &tier.tier,
         /// The machines of each size.
         machines: Vec<PricedMachinesDocument> = each(&tier.machines, PricedMachinesDocument::new),
@@ -33,7 +33,7 @@ document! {
         per_hour: f64 = tier.per_hour,
         /// True if more may be needed.
         at_least: bool = tier.at_least,
-        /// The same with machines of one size alone; empty unless several sizes have a price.
+        /// The machines if all were of one size, for each size; empty unless several sizes have a price.
         alone: Vec<PricedMachinesDocument> = each(&tier.alone, PricedMachinesDocument::new),
         /// False if there were too many combinations to try all of them.
         exact: bool = tier.is_exact,
@@ -41,15 +41,15 @@ document! {
 
     /// Machines of one size.
     pub struct PricedMachinesDocument(machines: &PricedMachines) {
-        /// Cores of one; null where that is not known.
+        /// Cores of one machine; null where that is not known.
         cores: Option<f64> = machines.size.and_then(|size| size.cores),
-        /// What its link carries in; null where no limit is known.
+        /// Inbound capacity of its link; null where no limit is known.
         in_bits_per_sec: Option<f64> = machines.size.and_then(|size| size.in_bits_per_sec),
-        /// What its link carries out.
+        /// Outbound capacity of its link.
         out_bits_per_sec: Option<f64> = machines.size.and_then(|size| size.out_bits_per_sec),
-        /// How many.
+        /// The number of machines.
         count: u64 = machines.count,
-        /// What one costs per hour.
+        /// What one machine costs per hour.
         per_hour: f64 = machines.per_hour,
     }
 }

@@ -6,13 +6,14 @@ use super::cost::PricedMachinesDocument;
 use super::document::{document, each};
 
 document! {
-    /// A rate that changes, hour by hour.
+    /// A target rate that changes, hour by hour.
     pub struct DayDocument(day: &DayPlan) {
-        /// The hours of which the curve has a row.
+        /// The hours for which the curve has a row.
         hours: Vec<HourDocument> = each(&day.hours, HourDocument::new),
-        /// Hours between the first and the last without a row. They are in no sum.
+        /// Hours between the first and the last that have no row. No sum includes them.
         missing: u64 = day.missing.len() as u64,
-        /// True if the rows return to hours that they left, as those of several days without dates do: each hour has its highest rate.
+        /// True if the rows return to an earlier hour, such as rows of several days without dates: each hour has its
+        /// highest rate.
         merges_days: bool = day.merges_days,
         /// Machine-hours of each tier, in the order of `hours.machines`.
         tiers: Vec<TierHoursDocument> = each(&day.tiers, TierHoursDocument::new),
@@ -22,7 +23,7 @@ document! {
 
     /// One hour.
     pub struct HourDocument(hour: &HourPlan) {
-        /// Its beginning, as the curve counts time.
+        /// The start of the hour, in the time format of the curve.
         hour: String = &hour.label,
         /// The hour as a number that grows by one each hour; a jump shows hours without a row.
         number: i64 = hour.hour,
@@ -30,26 +31,26 @@ document! {
         peak_per_sec: f64 = hour.peak_per_sec,
         /// Machines of each tier; null where it is not known how many.
         machines: Vec<Option<u64>> = each(&hour.machines, |machines| machines.map(|machines| machines.count)),
-        /// The number at both ends of the interval of the demand; null where that is not known, and of a mix of sizes.
+        /// The number at both ends of the demand's interval; null where it is not known, and for a mix of sizes.
         machines_interval: Vec<Option<[u64; 2]>> = each(&hour.machines, |machines| {
             machines.and_then(|machines| machines.range).map(|(low, high)| [low, high])
         }),
         /// Whether each tier may need more.
         at_least: Vec<bool> = each(&hour.machines, |machines| machines.is_some_and(|machines| machines.at_least)),
-        /// The machines of each tier by size, as they cost least; empty for a tier without a price or a number.
+        /// The cheapest machines of each tier, by size; empty for a tier without a price or a number.
         sizes: Vec<Vec<PricedMachinesDocument>> = each(&hour.sizes, |sizes| each(sizes, PricedMachinesDocument::new)),
-        /// What they cost; null without prices, where no tier has both a price and a number of machines at the peak, and where a tier that
-        /// has both there has no number in this hour.
+        /// What the machines of this hour cost. Null without prices, if no tier has both a price and a number of machines
+        /// at the peak, and if a tier that has both there has no number in this hour.
         cost: Option<f64> = hour.cost,
     }
 
     /// Machine-hours of a tier.
     pub struct TierHoursDocument(tier: &TierHours) {
-        /// Its name.
+        /// The name of the tier.
         tier: String = &tier.tier,
-        /// With the machines of each hour; null where it is not known how many.
+        /// Machine-hours with the machines that each hour needs; null if their number is not known.
         by_hour: Option<u64> = tier.by_hour,
-        /// With the machines of the peak in all hours.
+        /// Machine-hours with the machines of the peak in all hours.
         constant: Option<u64> = tier.constant,
     }
 
@@ -59,9 +60,9 @@ document! {
         currency: String = &cost.currency.symbol,
         /// True if the currency stands before the number.
         currency_leads: bool = cost.currency.leads,
-        /// With the machines of each hour, without the hours whose cost is not known.
+        /// The cost with the machines that each hour needs, without the hours whose cost is not known.
         by_hour: f64 = cost.by_hour,
-        /// With the machines of the peak in all hours.
+        /// The cost with the machines of the peak in all hours.
         constant: f64 = cost.constant,
         /// The tiers that are left out: without a price, or without a number of machines.
         without: Vec<String> = cost.without.clone(),

@@ -25,7 +25,7 @@ macro_rules! document {
         }
 
         impl $name {
-            /// Fills the fields from what was found.
+            /// Fills the fields from the findings.
             pub fn new($($source: $from),*) -> Self {
                 Self { $($field: ::std::convert::Into::into($value),)* }
             }
@@ -40,7 +40,7 @@ pub(crate) use document;
 pub struct Interval(Option<[f64; 2]>);
 
 impl Interval {
-    /// The interval with both bounds converted, such as to another unit.
+    /// Converts both bounds, such as to another unit.
     pub fn map(self, convert: impl Fn(f64) -> f64) -> Self {
         Self(self.0.map(|bounds| bounds.map(convert)))
     }
@@ -80,7 +80,7 @@ pub(super) fn us(sec: f64) -> f64 {
     sec * 1e6
 }
 
-/// One part of a document for each item.
+/// Makes one part of a document from each item.
 pub(super) fn each<'a, T: 'a, D>(
     items: impl IntoIterator<Item = &'a T>,
     part: impl Fn(&'a T) -> D,
@@ -88,7 +88,7 @@ pub(super) fn each<'a, T: 'a, D>(
     items.into_iter().map(part).collect()
 }
 
-/// A document as text, indented, with a line end.
+/// Returns a document as indented JSON, with a line end.
 ///
 /// # Errors
 /// When it cannot be written as JSON. No document of this crate has a map key or a value for which that happens.

@@ -1,4 +1,5 @@
-//! Which resources and curves a page draws over time: it stays light, and has whatever the evidence is linked with.
+//! Selects the resources and curves that a page draws over time: few, so that the page stays small, and all that the
+//! evidence refers to.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +7,12 @@ use plimsoll_analyze::{Curve, Findings, Part, Resource, Timeline};
 
 use super::series::{SeriesDocument, series};
 
-/// Resources of one host that are drawn, those of the host as a whole not counted.
+/// The maximum number of resources of one host to draw, without those of the host as a whole.
 const MAX_PARTS: usize = 8;
-/// Curves of one kind on one host that are drawn.
+/// The maximum number of curves of one kind on one host to draw.
 const MAX_CURVES: usize = 4;
 
-/// The series that the evidence of the verdict is linked with.
+/// Returns the series that the verdict's evidence refers to.
 fn linked(findings: &Findings) -> Vec<SeriesDocument> {
     findings.verdict.evidence.iter().flat_map(|row| series(&row.observed)).collect()
 }

@@ -11,26 +11,26 @@ use crate::ProfiledRun;
 const SHARE_MIN: f64 = 0.0005;
 
 document! {
-    /// A CPU profile as the boxes of a flame graph: each box is a function called by that of the box around it. The lists `function`,
-    /// `depth`, `us` and `us_half` have one entry for each box, a box before those in it.
+    /// A CPU profile as the boxes of a flame graph: each box is a function called by the function of the box around it.
+    /// The lists `function`, `depth`, `us` and `us_half` have one entry for each box; a box comes before the boxes in it.
     pub struct FlameDocument(profiled: &ProfiledRun, boxes: &Boxes<'_>) {
         /// Where the profile came from.
         source: String = &profiled.source,
         /// How long it was taken, in seconds.
         seconds: f64 = profiled.span_sec,
-        /// CPU time of a request, in µs.
+        /// CPU time per request, in µs.
         total_us: f64 = profiled.per_request().total().value,
-        /// The 95 % interval of that, from the number of samples.
+        /// The 95 % interval of `total_us`, from the number of samples.
         total_us_interval: Interval = profiled.per_request().total(),
         /// The names of functions.
         names: Vec<String> = each(&boxes.names, |name| (*name).to_owned()),
         /// The function of each box, as an index of `names`.
         function: Vec<usize> = each(&boxes.boxes, |one| one.function),
-        /// How many boxes are around each.
+        /// The number of boxes around each box.
         depth: Vec<usize> = each(&boxes.boxes, |one| one.depth),
-        /// CPU time of a request in each box and those in it, in µs.
+        /// CPU time per request in each box and the boxes in it, in µs.
         us: Vec<f64> = each(&boxes.boxes, |one| profiled.per_request().micros(one.cost).value),
-        /// Half the width of the 95 % interval of that.
+        /// Half the width of the 95 % interval of `us`.
         us_half: Vec<f64> = each(&boxes.boxes, |one| profiled.per_request().micros(one.cost).half),
     }
 }
@@ -50,7 +50,7 @@ struct FlameBox {
     cost: Cost,
 }
 
-/// The boxes of a profile that are wide enough to be seen, each before those in it.
+/// The boxes of a profile that are wide enough to be visible, each before the boxes in it.
 #[derive(Debug)]
 pub struct Boxes<'a> {
     names: Vec<&'a str>,
@@ -60,9 +60,9 @@ pub struct Boxes<'a> {
 impl<'a> Boxes<'a> {
     fn new(profiled: &'a ProfiledRun) -> Self {
         let mut boxes: Vec<(&str, FlameBox)> = Vec::new();
-        // The boxes around the innermost one of the stack before.
+        // The boxes of the previous stack, from the outermost to the innermost.
         let mut open: Vec<usize> = Vec::new();
-        // By name, so that the graphs of two runs have the same order.
+        // Sorted by name, so that the graphs of two runs have the same order.
         let mut stacks: Vec<(Vec<&str>, Cost)> = profiled.stacks.iter().collect();
         stacks.sort_by(|(a, _), (b, _)| a.cmp(b));
         for (stack, cost) in stacks {

@@ -26,22 +26,22 @@ document! {
         busiest_worker_ratio: f64 = health.busiest_worker_ratio,
         /// The highest ratio of time that any worker was ready but had no CPU, 0 to 1.
         starved_ratio: f64 = health.starved_ratio,
-        /// The highest ratio of the step's time that any worker should have run and did not, 0 to 1: the process was stopped, or the
-        /// machine suspended.
+        /// The highest ratio of the step's time in which any worker should have run and did not, 0 to 1: the process was
+        /// stopped, or the machine suspended.
         stalled_ratio: f64 = health.stalled_ratio,
-        /// How late requests left. Requests that were never sent are not included.
+        /// How late requests were sent. Requests that were never sent are not included.
         send_lag_ms: LagDocument = LagDocument::new(health),
         /// |N − X·R| / N. In a closed loop N is the mean of open connections times the requests in flight on each, and R the
         /// latency. In an open loop N is the mean of the requests in flight, and R the service time. Null where the law cannot
         /// be applied.
         littles_law_error: Option<f64> = health.littles_law_error,
-        /// Mean of open connections over those of the step, in a closed loop.
+        /// Mean number of open connections over the connections of the step, in a closed loop.
         open_ratio: Option<f64> = health.open_ratio,
-        /// What drove the connections: `epoll` or `io_uring`.
+        /// The driver of the connections: `epoll` or `io_uring`.
         driver: String = &run.manifest.driver,
         /// Worker threads.
         workers: u32 = health.workers,
-        /// Each worker while measured.
+        /// The load of each worker while measured.
         by_worker: Vec<WorkerLoad> = health.by_worker.clone(),
         /// What their machine reported while the step ran; null where it does not report it.
         machine: MachineLoad = health.machine,
@@ -50,7 +50,7 @@ document! {
         ceiling: Option<CeilingUse> = health.ceiling,
     }
 
-    /// How late requests left, in milliseconds.
+    /// How late requests were sent, in milliseconds.
     pub struct LagDocument(health: &GeneratorHealth) {
         /// The median.
         p50: f64 = ms(health.send_lag_p50_ns),
@@ -64,7 +64,7 @@ document! {
     pub struct CauseDocument(reason: &GeneratorReason) {
         /// A stable name.
         id: &'static str = reason.name(),
-        /// The same in words.
+        /// The reason in words.
         what: String = words::reason(reason),
         /// The measured value: a ratio from 0 to 1, seconds, a count, or requests per second.
         value: f64 = reason.number_and_bound().0,
@@ -102,9 +102,9 @@ document! {
         connections: u32 = level.connections,
         /// Requests per second of all workers.
         throughput_per_sec: f64 = level.per_sec(),
-        /// CPU time over time.
+        /// CPU time over elapsed time.
         busy_ratio: f64 = level.busy_ratio(),
-        /// Time ready to run but without a CPU over time.
+        /// Time ready to run but without a CPU, over elapsed time.
         starved_ratio: f64 = level.starved_ratio(),
     }
 
@@ -116,7 +116,7 @@ document! {
         send_lag_p50_ms: f64 = ms(rate.send_lag_p50_ns as f64),
         /// 99th percentile of send lag.
         send_lag_p99_ms: f64 = ms(rate.send_lag_p99_ns as f64),
-        /// True if requests left on time and were answered.
+        /// True if requests were sent on time and were answered.
         kept_up: bool = rate.kept_up(),
     }
 }

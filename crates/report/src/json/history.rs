@@ -19,7 +19,7 @@ document! {
         schema: &'static str = RUNS_SCHEMA,
         /// The runs, in the order asked for.
         runs: Vec<RunEntryDocument> = each(runs, RunEntryDocument::new),
-        /// Run files without key figures: those that cannot be read, and those that can be read in part.
+        /// Run files without key figures, because they cannot be read, or only in part.
         unreadable: Vec<UnreadableRunDocument> = each(unreadable, |(file, why, in_part)| UnreadableRunDocument::new(file, why, *in_part)),
     }
 
@@ -35,7 +35,7 @@ document! {
 
     /// One recorded run.
     pub struct RunEntryDocument(run: &RunEntry) {
-        /// What identifies a run that ended in order, wherever it is kept; null for one that did not.
+        /// The id of a run that ended in order, the same wherever the run is stored; null for a run that did not.
         id: Option<String> = run.id.clone(),
         /// The name of its file.
         file: String = &run.file,
@@ -55,25 +55,26 @@ document! {
         started_unix_ms: u64 = run.started_unix_ms,
         /// True if the user, a lost target or a failed step ended it before all of its load was made.
         ended_early: bool = run.ended_early,
-        /// Tags, values by key; empty for words.
+        /// Values by key; empty for a tag that is a word.
         tags: BTreeMap<String, String> = run.tags.clone(),
-        /// Requests served a second.
+        /// Requests served per second.
         throughput_per_sec: Option<f64> = known(run.figures.throughput_per_sec),
         /// Its 95 % interval.
         throughput_interval: Interval = interval(run.figures.throughput_per_sec),
         /// True if the target may serve more than that.
         lower_bound: bool = run.figures.is_least,
-        /// The highest rate of a search that held the conditions; null without a search.
+        /// The highest rate of a search at which the conditions held; null without a search.
         held_per_sec: Option<f64> = known(run.figures.held_per_sec),
-        /// The lowest rate of a search that did not; null where none was found, so that a higher one may hold.
+        /// The lowest rate of a search at which they did not; null if none was found, so that a higher rate may hold.
         broken_per_sec: Option<f64> = run.figures.held_per_sec.and_then(|held| Some(held.interval?.1)),
-        /// Median of latency: of a search at the rate that it found, null if it found none; of other runs at the step of the throughput.
+        /// Median latency: of a search at the rate that it found, null if it found none; of other runs at the step of the
+        /// throughput.
         p50_ms: Option<f64> = known(run.figures.p50_ns).map(ms),
         /// 99th percentile of the same requests; null also if too few ended.
         p99_ms: Option<f64> = known(run.figures.p99_ns).map(ms),
-        /// Successful responses over all of them; of a search that found no rate at the step of the throughput.
+        /// The success ratio; for a search that found no rate, at the step of the throughput.
         success_ratio: Option<f64> = run.figures.success_ratio,
-        /// CPU time of the target a request, in microseconds; null where its host was not sampled.
+        /// CPU time of the target per request, in microseconds; null where its host was not sampled.
         cpu_us_per_request: Option<f64> = known(run.figures.cpu_per_request_ns).map(|ns| ns / 1e3),
         /// What limits the target, as in the verdict of the run.
         limit: String = &run.figures.limit,
@@ -86,7 +87,7 @@ document! {
     pub struct TrendDocument(trend: &Trend, margin: Option<f64>, store_read: Option<bool>) {
         /// Always `plimsoll/trend/1`.
         schema: &'static str = TREND_SCHEMA,
-        /// The metric: `qps`, `lambda` (the highest rate of a search), `p50`, `p99` or `cpu` (CPU time a request).
+        /// The metric: `qps`, `lambda` (the highest rate of a search), `p50`, `p99` or `cpu` (CPU time per request).
         metric: &'static str = trend.metric.name(),
         /// The unit of all its values: `requests_per_sec` or `ns`.
         unit: &'static str = trend.metric.unit(),
@@ -96,16 +97,17 @@ document! {
         levels: Vec<TrendLevelDocument> = each(&trend.levels, TrendLevelDocument::new),
         /// The changes, in order.
         changes: Vec<LevelChangeDocument> = each(&trend.changes, |change| LevelChangeDocument::new(trend, change)),
-        /// Whether the newest level is worse than the one before by more than the margin; null without a margin, without the runs of
-        /// a store that is away, and where it is not and newer runs have no value.
+        /// Whether the newest level is worse than the one before by more than the margin. Null without a margin, if the
+        /// store could not be read, and if the level is not worse but newer runs have no value.
         regressed: Option<bool> = margin
             .map(|margin| trend.regressed(margin))
             .filter(|_| store_read != Some(false))
             .filter(|regressed| *regressed || trend.newer_without_value.count() == 0),
-        /// Whether the store that was named could be read; null without one. The runs of one that could not are missing.
+        /// Whether the store that was named could be read; null if none was named. If it could not, its runs are missing.
         store_read: Option<bool> = store_read,
-        /// Runs of the same command that are newer than the last of `points` and have no value that counts, and newer files that cannot
-        /// be read: it may be worse than ever. Other plans count too, and other machines where the newest run of any is followed.
+        /// The number of runs and unreadable files that are newer than the last of `points` and have no usable value, so
+        /// that the metric may be worse than ever. Runs of the same command count, with any plan; those of other machines
+        /// only if the newest run of any machine is followed.
         newer_without_value: usize = trend.newer_without_value.count(),
         /// Runs that were not compared.
         left_out: LeftOutDocument = LeftOutDocument::new(trend.left_out),
@@ -119,9 +121,9 @@ document! {
         started_unix_ms: u64 = point.run.started_unix_ms,
         /// The kernel of the machine that made the load.
         kernel: String = &point.run.machine.kernel,
-        /// Tags, values by key; empty for words.
+        /// Values by key; empty for a tag that is a word.
         tags: BTreeMap<String, String> = point.run.tags.clone(),
-        /// The metric.
+        /// The value of the metric.
         value: f64 = point.value.value,
         /// Its 95 % interval within the run.
         interval: Interval = point.value,
@@ -137,7 +139,7 @@ document! {
         first: usize = level.points.start,
         /// How many runs it has.
         runs: usize = level.points.len(),
-        /// Their mean.
+        /// The mean of its runs.
         mean: f64 = level.mean.value,
         /// Its 95 % interval.
         interval: Interval = level.mean,
@@ -149,22 +151,23 @@ document! {
         at: usize = change.at,
         /// The name of that run's file.
         file: String = &trend.points[change.at].run.file,
-        /// The chance that runs of one level, in random order, show as great a difference; at least 0.001.
+        /// The probability that runs of one level, in random order, show a difference this large; at least 0.001.
         p_value: f64 = change.p_value,
         /// The new level over the old one.
         ratio: Option<f64> = value(change.ratio),
         /// Its 95 % interval.
         ratio_interval: Interval = change.ratio,
-        /// True if the change is for the worse; null where the level may be the same, as the interval of the ratio is missing or holds 1.
+        /// True if the change is for the worse; null if the interval of the ratio is missing or includes 1, so that the
+        /// level may be the same.
         worse: Option<bool> = change.worse,
-        /// True if it may be none: most runs of the lower level of rates show lower bounds, or most of the higher one of times upper
-        /// bounds, and those of the other level do not; of the highest rate whatever those of the other level show.
+        /// True if there may be no change: most runs of the worse level show bounds (lower bounds of rates, upper bounds
+        /// of times) and most of the other level do not. For the highest rate, the other level does not matter.
         bounded: bool = change.is_bounded,
     }
 
     /// Runs that were not compared, each counted by its first reason.
     pub struct LeftOutDocument(left_out: LeftOutRuns) {
-        /// Their files cannot be read, or in part.
+        /// Their files cannot be read, or only in part.
         unreadable: usize = left_out.unreadable,
         /// They did not end in order, or the user, a lost target or a failed step ended them early.
         unfinished: usize = left_out.unfinished,
@@ -172,11 +175,11 @@ document! {
         other_plan: usize = left_out.other_plan,
         /// They were made by another machine than the newest run.
         other_machine: usize = left_out.other_machine,
-        /// More than 5 % of their requests failed: their values are those of something else.
+        /// More than 5 % of their requests failed, so that their values describe failures.
         failing: usize = left_out.failing,
-        /// The metric is not known of them.
+        /// Their value of the metric is not known.
         without_value: usize = left_out.without_value,
-        /// They are comparable, and older than as many runs as are compared.
+        /// They are comparable, but older than the maximum number of runs to compare.
         older: usize = left_out.older,
     }
 }

@@ -1,4 +1,4 @@
-//! The hosts that were sampled, and the tiers that requests pass.
+//! The hosts that were sampled, and the tiers that requests pass through.
 
 use plimsoll_analyze::{
     ComponentLoad, Endpoint, Findings, Limit, Resource, StepSummary, TierEdge, TierNode, Unread, Verdict,
@@ -24,7 +24,7 @@ document! {
         usage: Vec<UsageDocument> = usage(findings, &host.name),
         /// What components on it reported at the step of the plateau.
         components: Vec<ComponentLoad> = host.components.clone(),
-        /// What could not be read.
+        /// The sources that could not be read.
         unread: Vec<Unread> = host.unread.clone(),
         /// The cost of sampling it, in cores of the machine that did so, over the run; null where that was not measured.
         probe_cores: Option<f64> = host.probe_cores,
@@ -42,15 +42,16 @@ document! {
         resource: &'static str = resource.kind.name(),
         /// The part of the host: a core, a thread, an interface, a device; empty for the host itself.
         of: String = resource.part.to_string(),
-        /// How much was used: the mean over the measured time for what is spent, the maximum for what is held.
+        /// The use: the mean over the measured time for what is consumed, such as CPU time; the maximum for what is
+        /// occupied, such as memory.
         used: f64 = used,
-        /// How much there is; null where that is not known.
+        /// The capacity; null where it is not known.
         capacity: Option<f64> = resource.capacity,
-        /// The unit of both.
+        /// The unit of `used` and `capacity`.
         unit: &'static str = resource.kind.unit(),
     }
 
-    /// A process that requests pass.
+    /// A process that requests pass through.
     pub struct TierDocument(findings: &Findings, tier: &TierNode, cores: Option<f64>) {
         /// Its host, or its address where the host is not sampled.
         host: String = &tier.host,
@@ -66,17 +67,17 @@ document! {
         depth: u32 = tier.depth,
         /// Cores that its processes used at the step of the plateau; null where that was not sampled.
         cores: Option<f64> = cores,
-        /// True if the limit of the verdict is in it, or is what all processes of its host share, such as the CPU.
+        /// True if the limit of the verdict is in it, or is shared by all processes of its host, such as the CPU.
         is_limit: bool = is_limit(&findings.verdict, tier),
-        /// What it is connected to.
+        /// The tiers that it is connected to.
         downstream: Vec<EdgeDocument> = each(&tier.downstream, EdgeDocument::new),
     }
 
     /// The connections from one tier to another.
     pub struct EdgeDocument(edge: &TierEdge) {
-        /// The position of the other among `tiers`.
+        /// The position of the other tier among `tiers`.
         to: usize = edge.to,
-        /// The maximum number of them at one time.
+        /// The maximum number of connections at one time.
         connections: u64 = edge.connections,
     }
 }
@@ -87,7 +88,7 @@ pub(super) fn hosts(run: &Run, findings: &Findings) -> Vec<HostDocument> {
     each(&watched_hosts(run, &findings.steps, position), |host| HostDocument::new(findings, host))
 }
 
-/// All tiers that were found; none where only the target's address is known.
+/// Returns all tiers that were found; none where only the target's address is known.
 pub(super) fn tiers(run: &Run, findings: &Findings) -> Vec<TierDocument> {
     let topology = &findings.topology;
     let cores = plateau_position(findings)

@@ -1,4 +1,4 @@
-//! The runs of a plan file in labs and what they say together, schema `plimsoll/lab-run/1`.
+//! The runs of a plan file in labs, and their summary, schema `plimsoll/lab-run/1`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,12 +15,12 @@ pub struct LabRunDocument {
     pub schema: &'static str,
     /// The file's own plan, then its variants.
     pub runs: Vec<CaseDocument>,
-    /// What they say together as rows of a table; its keys are left out without `[row]`.
+    /// The runs as rows of a table, with conclusions; its keys are left out without `[row]`.
     #[serde(flatten)]
     pub together: Option<RunRowsDocument>,
-    /// The runs against one of them, for each that `[compare]` names.
+    /// The runs compared with each baseline that `[compare]` names.
     pub comparisons: Vec<ComparisonDocument>,
-    /// The CPU profiles, of each run that has one.
+    /// The CPU profile of each run that has one.
     pub profiles: Vec<ProfileDocument>,
     /// The tiers side by side; null unless runs differ in the machines of a tier.
     pub tiers: Option<TiersDocument>,
@@ -32,71 +32,71 @@ pub struct LabRunDocument {
     pub files: Vec<String>,
 }
 
-/// What came of one plan.
+/// The result of one plan.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct CaseDocument {
-    /// The file's name, and behind a slash that of the variant.
+    /// The file's name; for a variant, followed by a slash and the variant's name.
     pub name: String,
     /// What the file expects; null if it expects nothing.
     pub expected: Option<ExpectedDocument>,
-    /// What was found; null for one that could not be run.
+    /// The limit that was found; null if the plan could not be run.
     pub found: Option<FoundDocument>,
-    /// What became of the target under overload, by the words of an overload's class; null if it was not overloaded.
+    /// How the target behaved under overload: the `class` of an overload; null if it was not overloaded.
     pub overload: Option<String>,
-    /// What a ramp to the highest overload changed, by the words of an overload's `ramp`; null if that is not known.
+    /// The effect of a ramp to the highest overload: the `ramp` of an overload; null if it is not known.
     pub ramp: Option<String>,
     /// Limits that the evidence does not exclude.
     pub also: Vec<NamedLimitDocument>,
-    /// How well it is founded; null for one that could not be run.
+    /// The confidence of the verdict; null if the plan could not be run.
     pub confidence: Option<String>,
-    /// Whether it is what was expected; null if nothing was.
+    /// Whether the result is the expected one; null if nothing was expected.
     pub right: Option<bool>,
-    /// The verdict in words, or why it could not be run.
+    /// The verdict in words, or why the plan could not be run.
     pub text: String,
     /// The highest throughput, requests per second.
     pub throughput_per_sec: Option<f64>,
-    /// True if the generator was the limit of that step; null for one that could not be run.
+    /// True if the generator was the limit of that step; null if the plan could not be run.
     pub lower_bound: Option<bool>,
     /// Connections of that step.
     pub connections: Option<u32>,
     /// 99th percentile of latency of that step.
     pub p99_ms: Option<f64>,
-    /// The run file; null for one that could not be run.
+    /// The run file; null if the plan could not be run.
     pub file: Option<String>,
 }
 
 /// A limit and where it is.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct NamedLimitDocument {
-    /// What limits, by the words of a verdict.
+    /// The limit, as in a verdict.
     pub limit: String,
     /// The host; null where an expectation leaves it open.
     #[serde(rename = "where")]
     pub host: Option<String>,
 }
 
-/// What was found.
+/// The limit that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct FoundDocument {
-    /// What limits.
+    /// What limits the target.
     #[serde(flatten)]
     pub named: NamedLimitDocument,
-    /// How large a pool is.
+    /// The size of a pool.
     pub size: Option<f64>,
 }
 
-/// What is expected.
+/// The limit that is expected.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ExpectedDocument {
     /// The limit, the first of several.
     #[serde(flatten)]
     pub named: NamedLimitDocument,
-    /// How large a pool is.
+    /// The size of a pool.
     pub size: Option<u64>,
-    /// What should become of it under overload: one of these.
+    /// The expected classes of an overload, any of which is right.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overload: Vec<String>,
-    /// What a ramp should change.
+    /// The expected effect of a ramp.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ramp: Option<String>,
     /// All limits, where several are too close to be distinguished.
@@ -105,7 +105,7 @@ pub struct ExpectedDocument {
 }
 
 impl LabRunDocument {
-    /// Only the runs.
+    /// Makes a document of the runs alone.
     pub fn new(runs: Vec<CaseDocument>) -> Self {
         Self { schema: "plimsoll/lab-run/1", runs, ..Self::default() }
     }

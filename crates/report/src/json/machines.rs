@@ -11,12 +11,12 @@ use crate::plan_view::PlanView;
 use crate::words::machines as words;
 
 document! {
-    /// A plan, and the same with other machines.
+    /// A plan of machines, and the plan after a change.
     #[schemars(title = "Machines for a target rate")]
     pub struct PlanDocument(view: &PlanView<'_>) {
         /// Always `plimsoll/plan/1`.
         schema: &'static str = "plimsoll/plan/1",
-        /// The target rate, requests per second; of a curve its highest.
+        /// The target rate, requests per second; for a curve its highest rate.
         target_per_sec: f64 = view.plan.goal.target_per_sec,
         /// The share of a machine's capacity that may be used.
         utilisation: f64 = view.plan.goal.utilisation,
@@ -24,9 +24,9 @@ document! {
         tiers: Vec<TierPlanDocument> = each(&view.plan.tiers, TierPlanDocument::new),
         /// Where growth stops with the measured machines; null where that is not known.
         growth: Option<GrowthDocument> = view.plan.growth.as_ref().map(GrowthDocument::new),
-        /// What applies to the whole plan, one sentence each.
+        /// Remarks about the whole plan, one sentence each.
         remarks: Vec<String> = each(&view.plan.remarks, words::remark),
-        /// The same with other machines; null unless that was requested.
+        /// The plan after a change; null unless one was requested.
         what_if: Option<WhatIfDocument> = view.what_if.map(|(change, plan)| WhatIfDocument::new(change, plan)),
         /// What the machines cost; null without prices.
         cost: Option<PlanCostDocument> = view.cost.map(PlanCostDocument::new),
@@ -34,40 +34,40 @@ document! {
         day: Option<DayDocument> = view.day.map(DayDocument::new),
     }
 
-    /// The plan with other machines.
+    /// The plan after a change.
     pub struct WhatIfDocument(change: &str, plan: &MachinePlan) {
         /// The change, as typed.
         change: String = change,
-        /// The tiers then.
+        /// The tiers after the change.
         tiers: Vec<TierPlanDocument> = each(&plan.tiers, TierPlanDocument::new),
-        /// Where growth stops then.
+        /// Where growth stops after the change; null where that is not known.
         growth: Option<GrowthDocument> = plan.growth.as_ref().map(GrowthDocument::new),
-        /// What applies then, one sentence each.
+        /// Remarks about the plan after the change, one sentence each.
         remarks: Vec<String> = each(&plan.remarks, words::remark),
     }
 
     /// One tier.
     pub struct TierPlanDocument(plan: &TierPlan) {
-        /// Its name.
+        /// The name of the tier.
         tier: String = &plan.tier,
         /// How many machines it needs; null where that is not known.
         machines: Option<u64> = plan.machines.map(|machines| machines.count),
-        /// The number at both ends of the interval of the demand; null where that is not known.
+        /// The number at both ends of the demand's interval; null where it is not known.
         machines_interval: Option<[u64; 2]> =
             plan.machines.and_then(|machines| machines.range).map(|(low, high)| [low, high]),
         /// True if more may be needed.
         at_least: bool = plan.machines.is_some_and(|machines| machines.at_least),
         /// One more than `machines`, so that one may fail.
         machines_with_spare: Option<u64> = plan.machines.map(|machines| machines.count + 1),
-        /// What its resources need, the decisive one first.
+        /// The needs of its resources, the decisive one first.
         needs: Vec<NeedDocument> = each(&plan.needs, NeedDocument::new),
-        /// What one machine of each observed size carries at that utilisation; empty where sizes are not known.
+        /// The rate that one machine of each observed size carries at `utilisation`; empty where sizes are not known.
         sizes: Vec<SizeDocument> = each(&plan.sizes, SizeDocument::new),
         /// The highest throughput measured through it; null where that is not known.
         carried: Option<CarriedDocument> = plan.carried.as_ref().map(CarriedDocument::new),
-        /// How it scaled; null where only one number of machines was measured.
+        /// How throughput scaled with its machines; null where only one number of machines was measured.
         scaling: Option<ScalingDocument> = plan.scaling.as_ref().map(ScalingDocument::new),
-        /// What is not known of it, one sentence each.
+        /// What is not known about it, one sentence each.
         doubts: Vec<String> = each(&plan.doubts, words::doubt),
     }
 
@@ -75,20 +75,20 @@ document! {
     pub struct SizeDocument(rate: &SizeRate) {
         /// Cores; null where that is not known.
         cores: Option<f64> = rate.size.cores,
-        /// What its link carries in; null where no limit is known.
+        /// Inbound capacity of its link; null where no limit is known.
         in_bits_per_sec: Option<f64> = rate.size.in_bits_per_sec,
-        /// What its link carries out.
+        /// Outbound capacity of its link.
         out_bits_per_sec: Option<f64> = rate.size.out_bits_per_sec,
         /// Requests per second of one machine; null where that is not known.
         per_sec: Option<f64> = rate.per_sec,
     }
 
-    /// What one resource needs.
+    /// The need for one resource.
     pub struct NeedDocument(need: &Need) {
         /// `cpu`, `core`, `thread`, `quota`, `bandwidth_in`, `bandwidth_out`, `bandwidth_both`, `packets_in`, `packets_out`,
         /// `pool` or `alone` (the throughput of one machine measured alone).
         resource: &'static str = need.demand.resource.name(),
-        /// The limit that it is when it is full, as in a verdict.
+        /// The limit that a verdict names when the resource is full.
         limit: &'static str = need.demand.resource.limit().name(),
         /// The part of the machine: an interface, a thread; empty for the machine itself.
         detail: String = need.demand.part.to_string(),
@@ -96,17 +96,17 @@ document! {
         unit: &'static str = need.demand.unit.name(),
         /// What a request uses in all machines of the tier together.
         per_request: f64 = need.demand.per_request.value,
-        /// The 95 % interval of that.
+        /// The 95 % interval of `per_request`.
         per_request_interval: Interval = need.demand.per_request,
-        /// What one machine uses without requests.
+        /// The use of one machine without requests.
         idle: f64 = need.demand.idle,
-        /// What one machine has.
+        /// The capacity of one machine.
         capacity: Option<f64> = need.demand.capacity,
         /// The highest utilisation measured.
         used_most: f64 = need.demand.used_most,
-        /// What it was found from.
+        /// What the demand was found from.
         from: String = words::origin(&need.demand.origin),
-        /// Machines by it, not rounded.
+        /// The number of machines that this resource needs, not rounded.
         machines: f64 = need.machines,
     }
 
@@ -114,7 +114,7 @@ document! {
     pub struct CarriedDocument(carried: &Carried) {
         /// Requests per second.
         throughput_per_sec: f64 = carried.throughput_per_sec,
-        /// Its machines then.
+        /// The number of its machines in that measurement.
         machines: f64 = carried.machines,
         /// Where that was measured.
         at: String = &carried.at,
@@ -122,15 +122,16 @@ document! {
 
     /// Throughput over the number of machines.
     pub struct ScalingDocument(scaling: &Scaling) {
-        /// Machines and requests per second.
+        /// Pairs of machines and requests per second.
         points: Vec<[f64; 2]> = each(&scaling.points, |(machines, per_sec)| [*machines, *per_sec]),
         /// Throughput per machine with the most of them over that with the fewest.
         efficiency: f64 = scaling.efficiency(),
         /// The scalability law over machines; null where it was not fitted.
         usl: Option<LawDocument> = scaling.usl.as_ref().map(LawDocument::new),
-        /// The contention α between machines, 0 to 1, from fewer numbers than the law takes; null where there is none.
+        /// The contention α between machines, 0 to 1, from fewer numbers of machines than the law needs; null if there is
+        /// none.
         contention: Option<f64> = scaling.contention().map(|contention| contention.alpha),
-        /// The row of the most machines as the others predict it; null for fewer than three numbers.
+        /// The row with the most machines, predicted from the others; null for fewer than three numbers of machines.
         trial: Option<TrialDocument> = scaling.trial().map(TrialDocument::new),
     }
 
@@ -140,55 +141,55 @@ document! {
         gamma: f64 = usl.gamma.value,
         /// Its interval.
         gamma_interval: Interval = usl.gamma,
-        /// Contention.
+        /// The contention α.
         alpha: f64 = usl.alpha.value,
         /// Its interval.
         alpha_interval: Interval = usl.alpha,
-        /// Coherence.
+        /// The coherence β.
         beta: f64 = usl.beta.value,
         /// Its interval.
         beta_interval: Interval = usl.beta,
-        /// How much of the scatter of throughput it explains, 1 being all.
+        /// The part of the scatter of throughput that the law explains, 1 for all.
         r_squared: f64 = usl.r_squared,
     }
 
-    /// A row that was left out, and predicted by the others.
+    /// A row that was left out of the fit, and its prediction from the others.
     pub struct TrialDocument(trial: ScalingTrial) {
-        /// Its machines.
+        /// The number of its machines.
         machines: f64 = trial.machines,
-        /// Requests per second by the others.
+        /// Requests per second, predicted from the other rows.
         predicted_per_sec: f64 = trial.predicted_per_sec,
-        /// Requests per second that were measured.
+        /// The measured requests per second.
         measured_per_sec: f64 = trial.measured_per_sec,
     }
 
     /// Where growth stops.
     pub struct GrowthDocument(growth: &Growth) {
-        /// The throughput that it starts from.
+        /// The throughput from which growth is extrapolated.
         from_per_sec: f64 = growth.from.per_sec.value,
         /// Where that was measured.
         at: String = &growth.from.at,
-        /// What stops it, the nearest first.
+        /// The resources that stop growth, the nearest first.
         stops: Vec<StopDocument> = each(&growth.stops, |stop| StopDocument::new(stop, growth.from.per_sec)),
     }
 
-    /// One thing that stops growth.
+    /// One resource that stops growth.
     pub struct StopDocument(stop: &Stop, from_per_sec: Estimate) {
         /// The tier.
         tier: String = &stop.tier,
         /// The resource.
         resource: &'static str = stop.resource.name(),
-        /// The limit that it is when it is full.
+        /// The limit that a verdict names when the resource is full.
         limit: &'static str = stop.resource.limit().name(),
         /// The part of the machine; empty for the machine itself.
         detail: String = stop.place.as_ref().map(Place::to_string).unwrap_or_default(),
         /// Machines of the tier.
         machines: f64 = stop.machines,
-        /// Its utilisation.
+        /// The utilisation of the resource.
         used: f64 = stop.used / stop.capacity,
-        /// The throughput at which it is full.
+        /// The throughput at which the resource is full.
         at_per_sec: f64 = stop.at_per_sec(from_per_sec).value,
-        /// The 95 % interval of that.
+        /// The 95 % interval of `at_per_sec`.
         at_per_sec_interval: Interval = stop.at_per_sec(from_per_sec),
         /// False where it was predicted from other rows.
         seen: bool = stop.seen,

@@ -8,7 +8,7 @@ use crate::privacy::shown_sentence;
 use crate::words;
 
 document! {
-    /// What made the run.
+    /// The program that made the run.
     pub struct ToolDocument(manifest: &Manifest) {
         /// Always `plimsoll`.
         name: &'static str = "plimsoll",
@@ -16,7 +16,7 @@ document! {
         version: String = &manifest.tool_version,
     }
 
-    /// What the run was.
+    /// The name, the command, the plan's hash and the state of the run.
     pub struct RunDocument(manifest: &Manifest) {
         /// The run's name.
         name: String = &manifest.name,
@@ -29,7 +29,7 @@ document! {
         plan_hash: String = &manifest.plan_hash,
         /// The protocol of the connections: `HTTP/1.1` or `HTTP/2`.
         protocol: String = &manifest.protocol,
-        /// How they were encrypted; null if they were not.
+        /// How the connections were encrypted; null if they were not.
         tls: Option<TlsDocument> = manifest.tls.as_ref().map(TlsDocument::new),
         /// When the run began, in milliseconds since 1970-01-01 UTC.
         started_unix_ms: u64 = manifest.started_unix_ms,
@@ -67,13 +67,13 @@ document! {
         ports: u64 = machine.limits.ports,
     }
 
-    /// The target before the load.
+    /// What was found out about the target before the load.
     pub struct PreflightDocument(preflight: &Preflight) {
         /// Every address the load went to, `ip:port` or `unix:path`.
         addresses: Vec<String> = preflight.addresses.clone(),
         /// The first of them, which the first connection went to.
         address: String = &preflight.address,
-        /// True if all of them are the generator's own.
+        /// True if all addresses belong to the generator's own machine.
         local: bool = preflight.local,
         /// Time to resolve the name.
         resolve_ms: f64 = ms(preflight.resolve_ns as f64),
@@ -81,7 +81,7 @@ document! {
         connect_ms: f64 = ms(preflight.connect_ns as f64),
         /// The answer to the one request before the load; null where none was sent.
         first_answer: Option<FirstAnswerDocument> = preflight.first.as_ref().map(FirstAnswerDocument::new),
-        /// How many requests a server of HTTP/2 allows on one connection at a time; null where it sets no limit.
+        /// The number of concurrent requests that an HTTP/2 server allows on one connection; null if it sets no limit.
         streams_max: Option<u32> = preflight.streams_max,
     }
 
@@ -91,7 +91,7 @@ document! {
         status: u16 = first.status,
         /// Decoded bytes of the body.
         body_bytes: u64 = first.body_bytes,
-        /// From the first byte sent to the last byte received.
+        /// The time from the first byte sent to the last byte received.
         service_ms: f64 = ms(first.service_ns as f64),
         /// Whether the server keeps the connection.
         keep_alive: bool = first.keep_alive,
@@ -101,10 +101,10 @@ document! {
     pub struct EventDocument(event: &Event, findings: &Findings) {
         /// When, in seconds since the run began.
         at_sec: f64 = event.at_ns as f64 / 1e9,
-        /// What, as a name.
+        /// The kind of event, as a name.
         #[schemars(with = "String")]
         kind: EventKind = event.kind,
-        /// The same in words.
+        /// The event in words.
         text: String = words_of(event, findings),
     }
 }

@@ -1,4 +1,4 @@
-//! What becomes of the target under overload.
+//! How the target behaves under overload.
 
 use std::collections::BTreeMap;
 
@@ -11,29 +11,31 @@ use super::document::{Interval, document, each, ms, value};
 use crate::words;
 
 document! {
-    /// What becomes of the target when more is offered than it holds.
+    /// How the target behaves when more load is offered than it holds.
     pub struct OverloadDocument(overload: &Overload, limits: Option<&Protection>) {
         /// `graceful`, `degrades`, `collapses`, `metastable`, `not_overloaded` or `unknown`.
         class: &'static str = overload.class.name(),
-        /// The lowest overload that shows it, of `graceful` the highest, as a multiple of the rate; null where none does.
+        /// The lowest overload that shows the class (for `graceful` the highest), as a multiple of `rate_per_sec`; null
+        /// if none does.
         at_factor: Option<f64> = overload.at_factor,
-        /// True if the ladder was the overload that shows it: it brought the target down, and no rate held after that.
+        /// True if the ladder was the overload that shows the class: it brought the target down, and no rate held after
+        /// that.
         by_ladder: bool = overload.by_ladder.is_some(),
-        /// Why the class is not known: `base`, `generator`, `too_few`, `interrupted`, `rate_not_held` or `no_rate`; null if it
-        /// is.
+        /// Why the class is not known: `base`, `generator`, `too_few`, `interrupted`, `rate_not_held` or `no_rate`; null
+        /// if it is known.
         doubt: Option<&'static str> = overload.doubt.map(doubt),
         /// The highest rate within the conditions, as given or found, requests per second.
         rate_per_sec: Option<f64> = overload.rate_per_sec,
-        /// Goodput counts the successes within this time of the instant they were due; null if every success counts.
+        /// Goodput counts the successes within this time after they were due; null if every success counts.
         limit_ms: Option<f64> = overload.limit_ms,
-        /// That rate itself, in the second half of its time.
+        /// The load at `rate_per_sec` itself, in the second half of its time.
         reference: Option<OverloadPhaseDocument> = overload.reference.as_ref().map(OverloadPhaseDocument::new),
-        /// Why the target is not known to hold that rate, by the words of `doubt`; null if it does.
+        /// Why the target is not known to hold `rate_per_sec`, as in `doubt`; null if it holds it.
         reference_doubt: Option<&'static str> = overload.reference_doubt.map(doubt),
         /// The overloads, in order.
         steps: Vec<OverloadStepDocument> = each(&overload.steps, OverloadStepDocument::new),
-        /// What a ramp to the highest overload changes, compared with a jump: `none`, `helps`, `keeps_up` where nearly all of the
-        /// load is answered in it, or `hurts`; null if not known.
+        /// The effect of a ramp to the highest overload, compared with a jump: `none`, `helps`, `keeps_up` (nearly all of
+        /// the load is answered in it) or `hurts`; null if it is not known.
         ramp: Option<&'static str> = overload.ramp.map(RampEffect::name),
         /// The limits that protect the target; null where no rate is known to hold, and where it kept up with more.
         protection: Option<ProtectionDocument> = limits.map(ProtectionDocument::new),
@@ -54,16 +56,16 @@ document! {
             OverloadOutcome::Lost => "lost",
             OverloadOutcome::Unknown(_) => "unknown",
         },
-        /// Why it is not known; null if it is.
+        /// Why the outcome is not known; null if it is.
         doubt: Option<&'static str> = match step.outcome {
             OverloadOutcome::Unknown(why) => Some(doubt(why)),
             OverloadOutcome::Kept | OverloadOutcome::Reduced | OverloadOutcome::Lost => None,
         },
         /// Seconds from the beginning of the overload, its ramp included, until the target refused every connection; null if it did not.
         lost_after_sec: Option<f64> = step.lost_sec,
-        /// Goodput over that at the rate that holds; null where the overload was not judged.
+        /// Goodput over the goodput at the rate that holds; null where the overload was not judged.
         kept: Option<f64> = value(step.kept),
-        /// Its 95 % interval.
+        /// The 95 % interval of `kept`.
         kept_interval: Interval = step.kept,
         /// Seconds from the end of the overload until goodput was back; null if it did not come back, or that is not known.
         back_after_sec: Option<f64> = match step.recovery {
@@ -80,44 +82,45 @@ document! {
             Recovery::Not { queue_sec, .. } => Some(queue_sec),
             Recovery::After { .. } | Recovery::Unknown => None,
         },
-        /// The base before the overload.
+        /// The base load before the overload.
         before: OverloadPhaseDocument = OverloadPhaseDocument::new(&step.before),
         /// The whole overload, with the ramp that leads to it.
         whole: OverloadPhaseDocument = OverloadPhaseDocument::new(&step.whole),
-        /// Its second half, which is judged.
+        /// The second half of the overload, which is judged.
         settled: OverloadPhaseDocument = OverloadPhaseDocument::new(&step.settled),
-        /// The course of the step.
+        /// The step over time.
         over_time: Vec<OverloadMomentDocument> = each(&step.over_time, OverloadMomentDocument::new),
     }
 
     /// A span of the load.
     pub struct OverloadPhaseDocument(phase: &OverloadPhase) {
-        /// The rate that was to be offered, requests per second; its mean where it changes.
+        /// The planned rate, requests per second; its mean where it changes.
         offered_per_sec: f64 = phase.offered_per_sec,
-        /// Its length.
+        /// The length of the span.
         span_sec: f64 = phase.span_sec,
         /// Requests that fell due.
         due: u64 = phase.due,
         /// Successes within the limit of latency, per second; null where the load ended before the span began.
         goodput_per_sec: Option<f64> = phase.if_it_began(phase.goodput.value),
-        /// The 95 % interval of that.
+        /// The 95 % interval of `goodput_per_sec`.
         goodput_interval: Interval = phase.goodput,
-        /// Those over all requests that ended or are missing beyond what random arrivals explain; null without any.
+        /// Successes within the limit over all requests that ended, or are missing beyond what random arrivals explain;
+        /// null if there are none.
         good_ratio: Option<f64> = phase.good_ratio,
-        /// Successes after the limit.
+        /// Successes after the limit of latency.
         late: u64 = phase.late,
         /// Responses without success.
         refused: u64 = phase.refused,
         /// Requests without a response, by the kind of failure.
         failed: BTreeMap<&'static str, u64> =
             phase.failed.iter().map(|(kind, count)| (kind.name(), count)).collect::<BTreeMap<_, _>>(),
-        /// Median of the latency of what ended; null with too few requests.
+        /// Median latency of the requests that ended; null if they are too few.
         p50_ms: Option<f64> = phase.latency.p50.ns.map(ms),
-        /// 99th percentile of that.
+        /// 99th percentile of the latency of the same requests.
         p99_ms: Option<f64> = phase.latency.p99.ns.map(ms),
-        /// Requests sent and not answered at its end.
+        /// Requests sent and not answered at the end of the span.
         in_flight: u64 = phase.in_flight,
-        /// Requests that waited for a connection at its end.
+        /// Requests that waited for a connection at the end of the span.
         backlog: u64 = phase.backlog,
     }
 
@@ -133,17 +136,17 @@ document! {
         answered_per_sec: f64 = moment.answered_per_sec,
     }
 
-    /// The limits that keep a service within what it holds.
+    /// The limits that protect a service from overload.
     pub struct ProtectionDocument(limits: &Protection) {
-        /// The most requests a second to be let in.
+        /// The maximum rate to admit, requests per second.
         rate_per_sec: f64 = limits.rate_per_sec,
-        /// Requests that may be let in at once beyond an even flow.
+        /// Requests to admit at once beyond an even flow.
         burst: u64 = limits.burst,
-        /// The most requests to be worked on at a time.
+        /// The maximum number of requests to process at a time.
         concurrency: u64 = limits.concurrency,
-        /// Requests in progress at that rate on average.
+        /// The mean number of requests in progress at `rate_per_sec`.
         in_progress: f64 = limits.in_progress,
-        /// The longest that a request should wait to be let in.
+        /// The longest time that a request should wait for admission.
         wait_ms: f64 = limits.wait_ms,
     }
 }

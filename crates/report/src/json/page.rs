@@ -1,4 +1,4 @@
-//! What a page shows: runs with everything that was found in them, and their course, schema `plimsoll/page/1`.
+//! The document of a page: runs with all that was found in them, and their timelines, schema `plimsoll/page/1`.
 
 use plimsoll_analyze::{Curve, Findings, Moment, Resource, StepKind, Timeline, step_kind};
 use plimsoll_plan::Plan;
@@ -12,12 +12,12 @@ use crate::privacy::{Values, for_figures, shown_url};
 use crate::{text, words};
 
 document! {
-    /// What a page shows.
+    /// The content of a page.
     #[schemars(title = "A page of Plimsoll")]
     pub struct PageDocument(runs: Vec<PageRunDocument>, together: Option<TogetherDocument>) {
         /// Always `plimsoll/page/1`.
         schema: &'static str = "plimsoll/page/1",
-        /// What several runs, or tables, say together; null for a page of one run.
+        /// The summary of several runs, or tables; null for a page of one run.
         together: Option<TogetherDocument> = together,
         /// The runs.
         runs: Vec<PageRunDocument> = runs,
@@ -27,15 +27,15 @@ document! {
     pub struct PageRunDocument(run: &Run, findings: &Findings, timeline: &Timeline, values: Values) {
         /// Its name.
         name: String = &findings.plan.name,
-        /// The URL of the target, as it may be shown.
+        /// The URL of the target, without hidden values.
         target: String = shown_url(findings, values),
         /// The answer as the terminal prints it.
         text: String = text::short(run, &for_figures(findings, values), &text::Page::plain()),
-        /// The figure of its first sentences.
+        /// The throughput that the first sentences state.
         headline: HeadlineDocument = headline(findings),
         /// Everything recorded and found, as `--json` prints it.
         document: Document = Document::new(run, findings, values),
-        /// Where its CPU time went; null without a profile.
+        /// Its CPU profile as a flame graph; null without a profile.
         flame: Option<FlameDocument> =
             ProfiledRun::from_run(run, findings).ok().map(|profiled| FlameDocument::of(&profiled)),
         /// The run over time.
@@ -46,7 +46,7 @@ document! {
     pub struct TimelineDocument(run: &Run, findings: &Findings, timeline: &Timeline) {
         /// The length of a window of the load.
         window_sec: f64 = timeline.window_sec,
-        /// The begin of each window in which there was load.
+        /// The start of each window in which there was load.
         at_sec: Vec<f64> = each(&timeline.moments, |moment| moment.at_sec),
         /// Responses per second; null where no load was on.
         throughput_per_sec: Vec<Option<f64>> = each(&timeline.moments, |moment| moment.throughput_per_sec),
@@ -64,51 +64,52 @@ document! {
         p50_ms: Vec<Option<f64>> = each(&timeline.moments, |moment| moment.p50_ns.map(ms)),
         /// The 99th percentile, likewise.
         p99_ms: Vec<Option<f64>> = each(&timeline.moments, |moment| moment.p99_ns.map(ms)),
-        /// The bounds of the classes of latency in milliseconds, one more than there are classes; empty without a response.
+        /// The bounds of the latency buckets in milliseconds, one more than there are buckets; empty without a response.
         latency_bounds_ms: Vec<f64> = each(&timeline.bounds_ns, |bound| ms(*bound)),
-        /// How many requests ended in each class, for each window.
+        /// The number of requests that ended in each bucket, for each window.
         latency: Vec<LatencyCountsDocument> = each(&timeline.moments, LatencyCountsDocument::new),
-        /// The steps, those of a search and of overloads too.
+        /// All steps, including those of a search and of overloads.
         steps: Vec<StepSpanDocument> = each(&run.steps, |step| StepSpanDocument::new(findings, step)),
         /// The length of a window of the hosts.
         host_window_sec: f64 = timeline.host_window_sec,
-        /// The begin of each window of the hosts.
+        /// The start of each window of the hosts.
         hosts_at_sec: Vec<f64> = timeline.hosts_at_sec.clone(),
-        /// What was used of resources. Of the parts of a host, such as its threads, those that were used most.
+        /// The use of resources. Of the parts of a host, such as its threads, only the most used are included.
         resources: Vec<ResourceOverTimeDocument> =
             each(drawn::resources(findings, timeline), ResourceOverTimeDocument::new),
-        /// Garbage collection, stalls, waits and the CPU of processes. Of those of one kind on a host, the highest.
+        /// Garbage collection, stalls, waits and the CPU of processes. Of each kind on a host, only the highest are
+        /// included.
         curves: Vec<CurveDocument> = each(drawn::curves(findings, timeline), CurveDocument::new),
     }
 
-    /// How many requests ended in each class of latency within a window.
+    /// The number of requests that ended in each latency bucket within a window.
     pub struct LatencyCountsDocument(moment: &Moment) {
-        /// The first class that has any.
+        /// The first bucket that is not empty.
         from: usize = moment.latency.iter().position(|count| *count > 0).unwrap_or(0),
-        /// The counts from that class on, without zeros at the end.
+        /// The counts from that bucket on, without trailing zeros.
         counts: Vec<u64> = counted(&moment.latency),
     }
 
-    /// When a step was.
+    /// The time span of a step.
     pub struct StepSpanDocument(findings: &Findings, step: &Step) {
         /// Its index in the run.
         index: u32 = step.index,
         /// `ladder`, `trial` of a search, `overload`, or `load` of a run with one level.
         kind: &'static str = kind(&findings.plan, step),
-        /// The load.
+        /// The start of the load.
         began_sec: f64 = step.began_ns as f64 / 1e9,
         /// The end of the load.
         ended_sec: f64 = step.ended_ns as f64 / 1e9,
         /// When the last request had ended.
         drained_sec: f64 = step.drained_ns as f64 / 1e9,
-        /// Connections of a closed loop; those that an open loop began with.
+        /// Connections of a closed loop, or the initial connections of an open loop.
         connections: u32 = step.connections,
         /// The offered rate of an open loop, requests per second.
         rate_per_sec: Option<f64> = step.rate_per_sec,
-        /// Of an overload its highest rate over the highest within the conditions, 1 for that rate itself; null where no rate is
-        /// known to hold, and for other steps.
+        /// For an overload, its highest rate over the highest within the conditions, 1 for that rate itself; null if no
+        /// rate is known to hold, and for other steps.
         overload_factor: Option<f64> = overload_factor(findings, step),
-        /// Of an overload `jump` or `ramp`; null for the rate itself and for other steps.
+        /// For an overload, `jump` or `ramp`; null for the rate itself and for other steps.
         onset: Option<&'static str> = onset(findings, step),
     }
 
@@ -122,27 +123,27 @@ document! {
         of: String = resource.part.to_string(),
         /// The unit of `used` and `capacity`.
         unit: &'static str = resource.kind.unit(),
-        /// How much there is; null where that is not known.
+        /// The capacity; null where it is not known.
         capacity: Option<f64> = resource.capacity,
         /// How much was used in each window; null where it was not sampled.
         used: Vec<Option<f64>> = resource.used.clone(),
     }
 
-    /// A figure of a host, or of a part of it, over time that is no use of a resource.
+    /// A metric of a host, or of a part of it, over time that is not the use of a resource.
     pub struct CurveDocument(curve: &Curve) {
         /// The host; `generator` for the machine that makes the load.
         host: String = &curve.host,
-        /// What it is: shares of the time `gc_pauses`, `cpu_pressure`, `io_pressure`, `memory_pressure` (PSI, some), `stalled` and
-        /// `starved` (the worst worker of the generator), `cpu_wait` (of a host the share of the CPU time that processes needed and
-        /// did not get), `packet_time`; `gc_threads`, the share of the CPU time of a process; `heap`, the share of its limit;
-        /// `throttled`, the share of periods; `stolen`, the share of CPU time; `lock_waits` and `disk_waits`, threads; `process_cpu`,
-        /// cores; `pages_fetched`, `queue_overflows` and `turned_away`, per second.
+        /// The metric. Shares of the time: `gc_pauses`, `cpu_pressure`, `io_pressure`, `memory_pressure` (PSI, some),
+        /// `stalled` and `starved` (the worst worker of the generator), `cpu_wait` (the share of the CPU time that
+        /// processes of a host needed and did not get), `packet_time`. Other shares: `gc_threads`, of the CPU time of a
+        /// process; `heap`, of its limit; `throttled`, of periods; `stolen`, of CPU time. Threads: `lock_waits` and
+        /// `disk_waits`. Cores: `process_cpu`. Per second: `pages_fetched`, `queue_overflows` and `turned_away`.
         kind: &'static str = curve.kind.name(),
         /// The part of the host, such as the name of its processes; empty for the host itself.
         of: String = curve.part.to_string(),
         /// The unit of `values`: `ratio`, `threads`, `cores` or `per_sec`.
         unit: &'static str = curve.kind.unit(),
-        /// The value in each window, to four digits after the point; null where it was not sampled.
+        /// The value in each window, to four decimal places; null where it was not sampled.
         values: Vec<Option<f64>> = each(&curve.values, |value| value.map(|value| (value * 1e4).round() / 1e4)),
     }
 }

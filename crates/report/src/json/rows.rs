@@ -1,4 +1,4 @@
-//! Runs of the same tiers with other numbers of machines, schema `plimsoll/tiers/1`; rows made of runs, and
+//! Runs of the same tiers with different numbers of machines, schema `plimsoll/tiers/1`; rows made from runs; and
 //! break-evens, which tables have too.
 
 use plimsoll_analyze::{
@@ -28,11 +28,11 @@ document! {
     pub struct TierRowDocument(row: &TierRow) {
         /// Its name.
         name: String = &row.name,
-        /// Rows of one number are of the same requests; only those are compared.
+        /// The kind of requests. Only rows of the same kind are compared.
         kind: u64 = row.kind as u64,
         /// The highest throughput of the steps in which 95 % of the requests succeeded, requests per second.
         throughput_per_sec: f64 = row.throughput.value,
-        /// The 95 % interval of that.
+        /// The 95 % interval of `throughput_per_sec`.
         throughput_interval: Interval = row.throughput,
         /// True if the generator was the limit.
         lower_bound: bool = row.lower_bound,
@@ -40,14 +40,14 @@ document! {
         connections: u32 = row.connections,
         /// Mean response time of that step.
         mean_ms: f64 = ms(row.mean_latency_ns),
-        /// What limits.
+        /// What limits the target.
         limit: &'static str = row.limit.name(),
         /// The tier that limits.
         limiting_tier: String = &row.limiting_tier,
-        /// The confidence of that.
+        /// The confidence of the limit.
         confidence: &'static str = row.confidence.name(),
-        /// Throughput per machine compared with the fewest machines of a tier, for each tier of which another row has fewer machines,
-        /// all else equal.
+        /// Throughput per machine compared with the row of the fewest machines, for each tier of which another row has
+        /// fewer machines, all else equal.
         efficiencies: Vec<EfficiencyDocument> = each(&row.efficiencies, EfficiencyDocument::new),
         /// The tiers.
         tiers: Vec<TierUseDocument> = each(&row.tiers, TierUseDocument::new),
@@ -57,21 +57,21 @@ document! {
     pub struct EfficiencyDocument(efficiency: &Efficiency) {
         /// The tier.
         tier: String = &efficiency.tier,
-        /// Its machines in the row that is compared with.
+        /// The number of its machines in the other row.
         from: u32 = efficiency.from,
-        /// Throughput per machine, over that of the row compared with: 1 for linear.
+        /// Throughput per machine, over that of the other row: 1 for linear.
         efficiency: Option<f64> = efficiency.ratio.map(|ratio| ratio.value),
-        /// The 95 % interval of that.
+        /// The 95 % interval of `efficiency`.
         interval: Interval = efficiency.ratio,
-        /// True if the throughput of the row compared with is a lower bound.
+        /// True if the throughput of the other row is a lower bound.
         from_lower_bound: bool = efficiency.from_lower_bound,
     }
 
     /// What a tier used.
     pub struct TierUseDocument(tier: &TierUse) {
-        /// Its name.
+        /// The name of the tier.
         tier: String = &tier.tier,
-        /// Its machines.
+        /// The number of its machines.
         machines: u32 = tier.machines,
         /// The utilisation of their CPU, 0 to 1.
         cpu: Option<f64> = tier.cpu_ratio,
@@ -87,7 +87,7 @@ document! {
     pub struct TierScalingDocument(scaling: &TierScaling) {
         /// The tier.
         tier: String = &scaling.tier,
-        /// The others with their machines.
+        /// The other tiers with their machines.
         others: String = tier_counts(&scaling.others),
         /// Machines, requests per second, and requests per second if throughput were linear from the fewest machines.
         points: Vec<[f64; 3]> = each(&scaling.points, |(machines, throughput, _)| {
@@ -101,15 +101,15 @@ document! {
         front: String = &even.front,
         /// Its throughput, requests per second.
         front_per_sec: f64 = even.front_per_sec.value,
-        /// The range of the rows that it limits, and at least ± 5 %.
+        /// The range of its throughput over the rows that it limits, at least ± 5 %.
         front_interval: Interval = even.front_per_sec,
-        /// Requests that are held for less than this are limited by it.
+        /// It limits requests that are held for less than this.
         held_ms: f64 = sec_as_ms(even.held_sec.value),
-        /// Between these, it cannot be distinguished from those behind it.
+        /// For requests held for a time in this range, it cannot be distinguished from the tiers behind it.
         held_interval_ms: Interval = Interval::from(even.held_sec).map(sec_as_ms),
-        /// The throughput of each of those behind it there, requests per second.
+        /// The throughput of each tier behind it at that load, requests per second.
         each_per_sec: f64 = even.each_per_sec,
-        /// Those behind it.
+        /// The tiers behind it.
         behind: Vec<PooledTierDocument> = each(&even.behind, PooledTierDocument::new),
         /// The rows near it, which were not used for the prediction.
         trials: Vec<TriedRowDocument> = each(&even.trials, TriedRowDocument::new),
@@ -123,7 +123,7 @@ document! {
         at_once: f64 = tier.at_once,
         /// The time of each request in addition to the time that it is held.
         overhead_ms: f64 = sec_as_ms(tier.overhead_sec),
-        /// Its throughput where another limit is nearer; null if that was not measured.
+        /// Its throughput where another limit comes first; null if that was not measured.
         most_per_sec: f64 = tier.most_per_sec,
     }
 
@@ -135,15 +135,15 @@ document! {
         held_ms: f64 = sec_as_ms(trial.held_sec),
         /// The prediction, requests per second.
         predicted_per_sec: f64 = trial.predicted_per_sec.value,
-        /// Its range: the smaller of the throughput of those behind, ± 5 %, and of `front_interval`.
+        /// Its range: the smaller of the throughput of the tiers behind, ± 5 %, and of `front_interval`.
         predicted_interval: Interval = trial.predicted_per_sec,
-        /// What was measured.
+        /// The measured throughput, requests per second.
         throughput_per_sec: f64 = trial.throughput_per_sec,
-        /// True if that is within the range.
+        /// True if the measurement is within the range.
         agrees: bool = trial.agrees(),
     }
 
-    /// A row of a run.
+    /// A row made from a run.
     pub struct RunRowDocument(row: &TableRow, run: &RowRun) {
         /// The name of the row.
         label: String = &row.label,
@@ -157,7 +157,7 @@ document! {
         cores: Option<f64> = row.cores,
         /// The highest throughput, requests per second.
         throughput_per_sec: f64 = run.measured.throughput.value,
-        /// The 95 % interval of that.
+        /// The 95 % interval of `throughput_per_sec`.
         throughput_interval: Interval = run.measured.throughput,
         /// True if the generator was the limit.
         lower_bound: bool = run.measured.lower_bound,
@@ -171,14 +171,14 @@ document! {
         bytes_per_sec: f64 = run.bytes_per_sec,
         /// The tier that forwards requests.
         front: Option<String> = row.front.clone(),
-        /// Requests per second of those that were measured alone.
+        /// The hosts and tiers that were measured alone.
         alone: Vec<AloneDocument> = row.tiers.iter().filter_map(alone).collect::<Vec<_>>(),
-        /// What limits.
+        /// What limits the target.
         limit: &'static str = run.verdict.limit.name(),
-        /// Where.
+        /// The place of the limit.
         #[serde(rename = "where")]
         place: String = run.verdict.place.to_string(),
-        /// The confidence of that.
+        /// The confidence of the limit.
         confidence: &'static str = run.verdict.confidence.name(),
         /// The tiers.
         tiers: Vec<TierUseDocument> = each(&run.measured.tiers, TierUseDocument::new),
@@ -192,14 +192,14 @@ document! {
         throughput_per_sec: f64 = alone_per_sec,
     }
 
-    /// What the runs of a file say as rows.
+    /// The runs of a file as rows, with conclusions.
     pub struct RunRowsDocument(made: &RunRows) {
         /// The rows.
         rows: Vec<RunRowDocument> =
             made.rows.iter().zip(&made.runs).map(|(row, run)| RunRowDocument::new(row, run)).collect::<Vec<_>>(),
-        /// What they say together, in words.
+        /// Conclusions from the rows, in words.
         conclusions: Vec<String> = words::conclusions(&made.found),
-        /// The loads at which a tier in front starts to limit those behind it.
+        /// The loads at which a tier in front starts to limit the tiers behind it.
         break_evens: Vec<BreakEvenDocument> = each(&made.found.break_evens, BreakEvenDocument::new),
     }
 }

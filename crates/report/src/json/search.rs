@@ -7,7 +7,7 @@ use super::document::{document, each};
 use super::step::StepDocument;
 
 document! {
-    /// The highest rate of requests that arrive at random at which the conditions hold.
+    /// The search for the highest rate of random arrivals at which the conditions hold.
     pub struct SearchDocument(run: &Run, findings: &Findings, search: &RateSearch) {
         /// The highest rate that held, requests per second; null if none did.
         held_per_sec: Option<f64> = search.held_per_sec,
@@ -26,7 +26,7 @@ document! {
             SearchEnd::GeneratorLimited => "generator_limited",
             SearchEnd::NeverHeld => "never_held",
         },
-        /// Two rates that no chance explains: the maximum moved during the search. Null if it did not.
+        /// Two trials that differ by more than chance explains: the maximum moved during the search. Null if it did not.
         drift: Option<DriftDocument> = search.drift.as_ref().map(DriftDocument::new),
         /// A rate that held before and after, but not right after an overload, requests per second; null without one.
         hysteresis_per_sec: Option<f64> = search.hysteresis_per_sec,
@@ -40,7 +40,7 @@ document! {
     pub struct DriftDocument(drift: &Drift) {
         /// A rate that held at one time, requests per second.
         held_per_sec: f64 = drift.held_per_sec,
-        /// The lower rate that broke at another.
+        /// The lower rate that broke at another time.
         broken_per_sec: f64 = drift.broken_per_sec,
         /// True if the lower rate broke after the higher one had held.
         falls: bool = drift.falls,
@@ -52,17 +52,18 @@ document! {
         served_per_sec: f64 = outage.served_per_sec,
         /// The last rate that was tried, requests per second; most of its requests failed.
         tried_per_sec: f64 = outage.tried_per_sec,
-        /// From the end of the ladder to that of the search, in seconds.
+        /// The time from the end of the ladder to the end of the search, in seconds.
         watched_sec: f64 = outage.watched_sec,
-        /// After so many seconds a queue of everything that was not answered well would have been gone.
+        /// The time after which a queue of all requests without a good answer would have been gone, in seconds.
         queue_sec: f64 = outage.queue_sec,
-        /// It was down for long enough to say that something else than such a queue keeps it down.
+        /// True if the target was down for so long that something other than such a queue must keep it down.
         stuck: bool = outage.stuck,
     }
 
     /// A rate that was tried.
     pub struct SearchTrialDocument(run: &Run, findings: &Findings, trial: &TrialSummary) {
-        /// `held`, `broken`, `close` (too near to the limit to be decided in its time) or `generator_limited`.
+        /// `held`, `broken`, `close` (too near to the limit to be decided in the time of the trial) or
+        /// `generator_limited`.
         outcome: &'static str = match trial.outcome {
             TrialOutcome::Held => "held",
             TrialOutcome::Broken(_) => "broken",

@@ -1,4 +1,4 @@
-//! Which series of a page's timeline shows a line of evidence.
+//! Maps evidence to the series in a page's timeline that show it.
 
 use plimsoll_analyze::{Curve, CurveKind, Observation, Part, Place, Resource, ResourceId};
 
@@ -28,13 +28,13 @@ impl SeriesDocument {
         vec![Self::new(host, kind, Some(String::new()))]
     }
 
-    /// The part of its host that a place is.
+    /// Returns the series of the part of the host that `place` names.
     fn at(place: &Place, kind: &'static str) -> Vec<Self> {
         let part = place.of_host().map(Part::to_string).unwrap_or_default();
         vec![Self::new(place.host_name(), kind, Some(part))]
     }
 
-    /// Whichever part of a host has the highest values.
+    /// Returns the series of the part of the host that has the highest values.
     fn highest(host: &str, kind: CurveKind) -> Self {
         Self::new(host, kind.name(), None)
     }
@@ -44,19 +44,19 @@ impl SeriesDocument {
         self.host == host && self.kind == kind && self.of.as_ref().is_none_or(is_part)
     }
 
-    /// True if it is the use of this resource.
+    /// True if the series is the use of this resource.
     pub(super) fn is_use(&self, resource: &Resource) -> bool {
         self.has(&resource.host, resource.kind.name(), &resource.part)
     }
 
-    /// True if it is this curve.
+    /// True if the series is this curve.
     pub(super) fn is_curve(&self, curve: &Curve) -> bool {
         self.has(&curve.host, curve.kind.name(), &curve.part)
     }
 }
 
-/// The series that show an observation, the first of them if a page has several. One arm for each, without a last one for the rest,
-/// so that the compiler asks for the series of a new observation.
+/// Returns the series that show an observation, the best first. The match has no wildcard arm, so that the compiler
+/// demands the series of a new observation.
 pub(super) fn series(observed: &Observation) -> Vec<SeriesDocument> {
     use SeriesDocument as Series;
     match observed {
@@ -121,7 +121,7 @@ pub(super) fn series(observed: &Observation) -> Vec<SeriesDocument> {
     }
 }
 
-/// The processes of its name, or those with the highest values where a place names none.
+/// Returns the series of the processes that the place names, or of those with the highest values if it names none.
 fn of_process(place: &Place, kind: CurveKind) -> Vec<SeriesDocument> {
     match place.is_part() {
         true => SeriesDocument::at(place, kind.name()),

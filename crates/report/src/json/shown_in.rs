@@ -1,4 +1,4 @@
-//! Which part of a page shows a line of evidence.
+//! Maps evidence to the part of a page that shows it.
 
 use plimsoll_analyze::Observation;
 use schemars::JsonSchema;
@@ -16,11 +16,11 @@ pub enum ShownIn {
     Path,
     /// The use of the resources of each host.
     Resources,
-    /// The charts over time alone.
+    /// Only the charts over time.
     Curves,
 }
 
-/// One arm for each part, without a last one for the rest, so that the compiler asks for the part of a new observation.
+/// The match has no wildcard arm, so that the compiler demands the part of a new observation.
 impl From<&Observation> for ShownIn {
     fn from(observed: &Observation) -> Self {
         match observed {

@@ -39,7 +39,8 @@ document! {
         /// Responses by status; `0` stands for any status outside 100 to 599.
         #[schemars(with = "BTreeMap<String, u64>")]
         status: StatusCounts = step.counts.status.clone(),
-        /// Those of the statuses that are no success: by the checks of the status, or without any those outside 200 to 399.
+        /// The observed statuses that are no success: by the checks of the status, or without such checks all outside 200
+        /// to 399.
         unwanted_status: Vec<u16> = unwanted(&findings.plan, &step.counts.status),
         /// Failed requests by kind.
         #[schemars(with = "BTreeMap<String, u64>")]
@@ -75,7 +76,7 @@ document! {
         /// `steady`, `wide`, `moving`, `too_short`, or `ramp` where the offered rate changes by plan.
         #[schemars(with = "String")]
         steadiness: Steadiness = step.steadiness,
-        /// How much throughput rose within a step of a closed loop, in relation to its mean; below zero if it fell. Null where
+        /// How much throughput rose within a step of a closed loop, relative to its mean; negative if it fell. Null if
         /// that is within 2 % or may be chance.
         drift_ratio: Option<f64> = step.drift,
         /// Why the load ended: `steady`, `time_limit`, `request_limit`, `stopped`, `cut` or `target_lost`.
@@ -85,9 +86,9 @@ document! {
         latency_ms: TimesDocument = &step.latency,
         /// done − sent.
         service_ms: TimesDocument = &step.service,
-        /// Time to open a connection, including the TLS handshake, for those opened while measured.
+        /// Time to open a connection, including the TLS handshake, for connections opened while measured.
         connect_ms: TimesDocument = &step.connect,
-        /// The part of it that the TLS handshake took.
+        /// The part of `connect_ms` that the TLS handshake took.
         handshake_ms: TimesDocument = &step.handshake,
         /// The requests of a plan with several, in its order. Empty for a plan with one request: its figures are those of the
         /// step.
@@ -154,7 +155,7 @@ document! {
 
     /// A distribution of times in milliseconds. A value is null where too few requests ended to know it.
     pub struct TimesDocument(times: &TimeSummary) {
-        /// How many times are in it.
+        /// The number of measured times.
         count: u64 = times.count,
         /// Arithmetic mean.
         mean: Option<f64> = known_ms(times, times.mean_ns),
@@ -197,12 +198,12 @@ impl From<&TimeSummary> for TimesDocument {
     }
 }
 
-/// A figure of a distribution, unless that is empty.
+/// Converts a value to milliseconds; `None` if the distribution is empty.
 fn known_ms(times: &TimeSummary, ns: f64) -> Option<f64> {
     (times.count > 0).then(|| ms(ns))
 }
 
-/// Statuses that the plan does not take for a success, lowest first; 0 comes last.
+/// Returns the statuses that the plan does not accept as a success, lowest first; 0 comes last.
 fn unwanted(plan: &Plan, statuses: &StatusCounts) -> Vec<u16> {
     statuses.iter().map(|(status, _)| status).filter(|status| !wants_status(plan, *status)).collect()
 }

@@ -6,7 +6,7 @@ use plimsoll_record::Trace;
 use super::document::{document, each, ms};
 
 document! {
-    /// The requests with a trace id that are kept of a step.
+    /// The recorded requests of one step that carried a trace id.
     pub struct StepTracesDocument(traces: &StepTraces) {
         /// The index of the step, from 0.
         step: u32 = traces.step,
@@ -22,7 +22,7 @@ document! {
         trace_id: String = trace.id.to_string(),
         /// When it was sent, in seconds since the run began.
         sent_sec: f64 = trace.sent_ns as f64 / 1e9,
-        /// From the instant it was due to the end of its response, or to the instant it was given up; null if its connection failed.
+        /// From the instant it was due until its response ended or it was given up; null if its connection failed.
         latency_ms: Option<f64> = trace.latency_ns.map(|ns| ms(ns as f64)),
         /// The status of its response; null if it got none.
         status: Option<u16> = trace.status,

@@ -1,5 +1,5 @@
-//! How much the target holds, what limits it, and the findings that can be cited one by one; the verdict of a run or of a table,
-//! alone: schemas `plimsoll/explanation/1` and `plimsoll/table/1`.
+//! The answer, the verdict and the single findings of a run. Also the verdict alone, of a run or of a table: schemas
+//! `plimsoll/explanation/1` and `plimsoll/table/1`.
 
 use plimsoll_analyze::{
     Demand, Estimate, Evidence, EvidenceUnit, Findings, GuessedColumn, Held, Knee, Law, LawBreach, NextLimit,
@@ -17,7 +17,7 @@ use crate::amount::connections;
 use crate::{text, words};
 
 document! {
-    /// How much the target holds.
+    /// How much load the target sustains.
     pub struct AnswerDocument(findings: &Findings) {
         /// The smallest tested number of connections within 5 % of the plateau; null if no plateau was reached.
         knee_connections: Option<u32> = knee(findings).map(|knee| knee.connections),
@@ -30,10 +30,12 @@ document! {
         plateau_interval: Interval = knee(findings).map(|knee| knee.plateau),
         /// Connections at which the plateau was measured.
         plateau_connections: Option<u32> = knee(findings).map(|knee| knee.plateau_connections),
-        /// The highest throughput within the latency and success limits of the SLO: the highest rate of arrivals that held, or of a
-        /// ladder without a search that of its best step. Null if nothing met them, or none was given.
+        /// The highest throughput within the latency and success limits of the SLO: after a search, the highest arrival
+        /// rate that held; otherwise the throughput of the ladder's best step. Null if nothing met the limits, or none
+        /// were given.
         max_within_slo_per_sec: Option<f64> = value(findings.slo.as_ref().and_then(|slo| slo.throughput_within)),
-        /// Its 95 % interval; of a search, the highest rate that held and the lowest that did not.
+        /// The 95 % interval of `max_within_slo_per_sec`; after a search, the highest rate that held and the lowest that
+        /// did not.
         interval: Interval = findings.slo.as_ref().and_then(|slo| slo.throughput_within),
         /// Connections of the ladder's best step within the limits.
         connections: Option<u32> = best_connections(findings),
@@ -43,23 +45,23 @@ document! {
         slo: Option<SloDocument> = findings.slo.as_ref().map(|check| SloDocument::new(check, findings)),
     }
 
-    /// The SLO and whether it held. A limit is null where it was not given. Whether it held is null
-    /// where too little is known.
+    /// The SLO and whether it held. A limit is null if it was not given. Whether a limit held is null if too little is
+    /// known.
     pub struct SloDocument(check: &SloCheck, findings: &Findings) {
-        /// Each condition in words, as the text has it: at the load that its first sentences speak of; empty where nothing succeeded.
-        /// It need not be the load of `latency`, which is the one that decides the conditions.
+        /// Each condition in words, as in the text report, at the load of its first sentences; empty if no request
+        /// succeeded. `latency` may be of another load: the one that decides the conditions.
         conditions: Vec<ConditionDocument> = conditions(findings),
         /// The limits of latency, the lowest percentile first.
         latency: Vec<LatencyLimitDocument> = latency_limits(check, text::judged_step(findings)),
         /// The minimum ratio of successful responses.
         success_ratio: Option<f64> = check.slo.success_ratio,
-        /// Whether it was reached.
+        /// Whether the success ratio was reached.
         success_held: Option<bool> = check.slo.success_ratio.and_then(|_| held(check.success)),
-        /// The ratio at the load that decides the conditions; null where nothing ended.
+        /// The success ratio at the load that decides the conditions; null if no request ended.
         success_seen: Option<f64> = text::judged_step(findings).and_then(|step| step.success_ratio),
         /// The minimum throughput, requests per second.
         throughput_per_sec: Option<f64> = check.slo.throughput_per_sec,
-        /// Whether it was reached within the other limits.
+        /// Whether this throughput was reached within the other limits.
         throughput_held: Option<bool> = check.slo.throughput_per_sec.and_then(|_| held(check.throughput)),
         /// Index of the step of the highest throughput within the limits of latency and success.
         best_step: Option<u32> = check.best_step,
@@ -69,7 +71,7 @@ document! {
     pub struct ConditionDocument(is_held: Held, text: String) {
         /// Whether it held; null where too little is known.
         held: Option<bool> = held(is_held),
-        /// What was seen, and the limit: `p99 23.5 ms (limit 500 ms)`.
+        /// The measured value and the limit: `p99 23.5 ms (limit 500 ms)`.
         text: String = text,
     }
 
@@ -97,18 +99,19 @@ document! {
     ) {
         /// What was observed.
         what: String = what,
-        /// What its value and `of` are counted in: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
+        /// The unit of `value` and `of`: `ratio` (of 1), `count`, `cores`, `per_sec` (requests or connections),
         /// `bits_per_sec`, `packets_per_sec`, `bytes_per_sec`, `sec` or `ms`.
         unit: &'static str = unit.name(),
-        /// Its value.
+        /// The observed value.
         value: f64 = value,
-        /// Its capacity, or the value it is compared with.
+        /// The capacity, or another value to compare `value` with.
         of: Option<f64> = of,
-        /// Where.
+        /// Where it was observed, such as at which step.
         at: String = at,
         /// The part of a page that shows it.
         shown_in: ShownIn = shown_in,
-        /// The series of the timeline of a page that show it over time, the best first; a page has them where they were sampled.
+        /// The series in the timeline of a page that show it over time, the best first. A page has only series that were
+        /// sampled.
         series: Vec<SeriesDocument> = series,
     }
 
@@ -116,10 +119,10 @@ document! {
     pub struct SuspectDocument(suspect: &Suspect) {
         /// The limit: a value of `limit` of a verdict.
         limit: &'static str = suspect.limit.name(),
-        /// Where.
+        /// The place of the limit.
         #[serde(rename = "where")]
         place: String = suspect.place.to_string(),
-        /// The throughput at which it stops growth, requests per second; null if that is not known.
+        /// The throughput at which this limit stops growth, requests per second; null if it is not known.
         at_per_sec: Option<f64> = suspect.at_per_sec,
     }
 
@@ -127,12 +130,12 @@ document! {
     pub struct NextLimitDocument(next: &NextLimit) {
         /// The limit: a value of `limit` of a verdict.
         limit: &'static str = next.limit.name(),
-        /// Where.
+        /// The place of the limit.
         #[serde(rename = "where")]
         place: String = next.place.to_string(),
         /// The throughput at which it is reached, requests per second.
         at_per_sec: f64 = next.at_per_sec.value,
-        /// The 95 % interval of that; null where too little is known for one.
+        /// The 95 % interval of `at_per_sec`; null if too little is known.
         interval: Interval = next.at_per_sec,
     }
 
@@ -140,15 +143,15 @@ document! {
     pub struct ProofDocument(proof: &Proof) {
         /// `proven`, `withdrawn` or `undecided`.
         outcome: &'static str = proof.outcome.name(),
-        /// The host.
+        /// The host whose cap was raised.
         host: String = &proof.raise.host,
         /// The cap that was raised: `cores`, `link_out`, `link_in`, `packets` or `memory`.
         cap: &'static str = proof.raise.cap.name(),
-        /// The unit of its amounts.
+        /// The unit of `before` and `after`.
         unit: &'static str = proof.raise.cap.unit(),
-        /// Its amount before.
+        /// The cap before it was raised.
         before: u64 = proof.raise.before,
-        /// Its amount after.
+        /// The cap after it was raised.
         after: u64 = proof.raise.after,
         /// Connections of the load.
         connections: u32 = proof.connections,
@@ -156,9 +159,9 @@ document! {
         before_per_sec: f64 = proof.before_per_sec.value,
         /// Throughput after, requests per second; null if the load was not repeated.
         after_per_sec: Option<f64> = value(proof.after_per_sec),
-        /// The second over the first.
+        /// `after_per_sec` over `before_per_sec`.
         ratio: Option<f64> = value(proof.ratio),
-        /// The 95 % interval of that.
+        /// The 95 % interval of `ratio`.
         ratio_interval: Interval = proof.ratio,
         /// The ratio that the verdict predicts.
         predicted_ratio: f64 = proof.predicted_ratio,
@@ -171,7 +174,7 @@ document! {
         kind: &'static str = place_kind(place),
         /// The host, or what stands for it: the target's authority, an address; empty for `none`.
         host: String = place.host_name(),
-        /// The name of what it is of the host; empty for all of it.
+        /// The name of the part of the host, such as a process; empty for the whole host.
         name: String = place.of_host().map(Part::to_string).unwrap_or_default(),
     }
 
@@ -184,12 +187,12 @@ document! {
         /// authority.
         #[serde(rename = "where")]
         place: String = verdict.place.to_string(),
-        /// The same place in parts.
+        /// The place in parts.
         #[serde(rename = "place")]
         place_parts: PlaceDocument = PlaceDocument::new(&verdict.place),
         /// `proven`, `measured`, `inferred` or `unknown`.
         confidence: &'static str = verdict.confidence.name(),
-        /// The size of what is used up, such as the workers of a pool; null if it cannot be counted.
+        /// The size of the exhausted resource, such as the number of workers of a pool; null if it cannot be counted.
         size: Option<f64> = value(verdict.size),
         /// The 95 % interval of the size.
         size_interval: Interval = verdict.size,
@@ -199,13 +202,13 @@ document! {
         also: Vec<SuspectDocument> = each(&verdict.also, SuspectDocument::new),
         /// The limit that is reached next; null where that is not known.
         next_limit: Option<NextLimitDocument> = verdict.next_limit.as_ref().map(NextLimitDocument::new),
-        /// What is not the limit, and why.
+        /// What is ruled out as the limit, and why.
         excluded: Vec<String> = words::excluded(verdict),
         /// What to try.
         advice: Vec<String> = words::advice(verdict),
         /// The verdict in one paragraph; empty where no host was sampled.
         text: String = words::paragraph(verdict),
-        /// The result of the experiment on it; null if there was none.
+        /// The experiment that tested the verdict; null if there was none.
         proof: Option<ProofDocument> = verdict.proof().map(ProofDocument::new),
     }
 
@@ -218,9 +221,9 @@ document! {
     ) {
         /// A stable name.
         id: &'static str = id,
-        /// The same in words, with the unit.
+        /// The finding in words, with the unit.
         what: &'static str = what,
-        /// The value; null where it could not be found.
+        /// The value; null if it could not be determined.
         value: f64 = estimate.value,
         /// Its 95 % interval.
         interval: Interval = estimate,
@@ -228,17 +231,17 @@ document! {
         evidence: Vec<EvidenceDocument> = evidence,
     }
 
-    /// What a request uses of a resource, by U = U₀ + D·X.
+    /// How much of a resource one request uses, by U = U₀ + D·X.
     pub struct DemandDocument(demand: &Demand) {
         /// D, in the resource's unit times seconds.
         per_request: f64 = demand.per_request.value,
         /// The 95 % interval of D; null where too little is known for one.
         per_request_interval: Interval = demand.per_request,
-        /// U₀, used without requests.
+        /// U₀, the use without requests.
         idle: f64 = demand.idle,
         /// The throughput at which the resource is full, requests per second; null where it is not known.
         at_per_sec: Option<f64> = value(demand.at_per_sec),
-        /// The 95 % interval of that.
+        /// The 95 % interval of `at_per_sec`.
         at_per_sec_interval: Interval = demand.at_per_sec,
         /// `holds`, `broken` (use does not grow with throughput) or `untested`.
         #[schemars(with = "String")]
@@ -255,20 +258,20 @@ document! {
         detail: String = resource.part.to_string(),
         /// The unit of `capacity` and `used`.
         unit: &'static str = resource.kind.unit(),
-        /// How much there is; null where that is not known.
+        /// The capacity; null where it is not known.
         capacity: Option<f64> = resource.capacity,
         /// How much was used in each step; null where it was not sampled.
         used: Vec<Option<f64>> = resource.used.clone(),
-        /// What a request uses; null for what requests do not spend.
+        /// What one request uses; null for a resource that requests do not consume.
         demand: Option<DemandDocument> = resource.demand.as_ref().map(DemandDocument::new),
     }
 
-    /// What limits the target of a run, with the resources that it is found from.
+    /// The verdict of a run, with the resources that it follows from.
     #[schemars(title = "A Plimsoll run, explained")]
     pub struct ExplanationDocument(findings: &Findings) {
         /// Always `plimsoll/explanation/1`.
         schema: &'static str = "plimsoll/explanation/1",
-        /// What limits.
+        /// What limits the target.
         verdict: VerdictDocument = VerdictDocument::new(&findings.verdict),
         /// All resources of all hosts that were sampled.
         resources: Vec<ResourceDocument> = each(&findings.resources, ResourceDocument::new),
@@ -278,7 +281,7 @@ document! {
     pub struct RowDocument(finding: &RowFinding) {
         /// The name of the row; empty if it has none.
         label: String = &finding.label,
-        /// What limits in it; always inferred, or unknown.
+        /// What limits the target in this row; always inferred, or unknown.
         verdict: VerdictDocument = VerdictDocument::new(&finding.verdict),
         /// How the row breaks Little's law; null if it does not, or if too little of it is known.
         littles_law: Option<BreachDocument> = finding.breach.as_ref().map(BreachDocument::new),
@@ -288,17 +291,17 @@ document! {
     pub struct BreachDocument(breach: &LawBreach) {
         /// Requests under way: throughput times response time.
         under_way: f64 = breach.under_way,
-        /// Connections, by the table.
+        /// Connections, as the table gives them.
         connections: f64 = breach.connections,
-        /// What that means, in words.
+        /// What the inconsistency means, in words.
         meaning: String = words::breach_meaning(breach),
     }
 
     /// A column of a table that was recognised by its header.
     pub struct GuessedColumnDocument(guess: &GuessedColumn) {
-        /// As `--map` has it: `qps`, `web.cpu_percent`.
+        /// What the column contains, as `--map` writes it: `qps`, `web.cpu_percent`.
         meaning: String = &guess.meaning,
-        /// The column.
+        /// The name of the column.
         column: String = &guess.column,
     }
 
@@ -309,16 +312,16 @@ document! {
         schema: &'static str = "plimsoll/table/1",
         /// Columns that were recognised by their headers.
         guessed: Vec<GuessedColumnDocument> = each(&reading.guessed, GuessedColumnDocument::new),
-        /// How the table was read, in words: columns that were recognised, rows that were left out, cells that are no figure.
+        /// How the table was read, in words: recognised columns, left-out rows, cells that are not numbers.
         reading: Vec<String> = words::table_reading(reading),
         /// The rows without a throughput, from 1; they are not in `rows`.
         left_out: Vec<usize> = each(&reading.left_out, |row| row.row),
         /// The rows that have a throughput, in the table's order.
         rows: Vec<RowDocument> = each(&findings.rows, RowDocument::new),
-        /// What several rows say together, in words.
+        /// Conclusions from several rows, in words.
         conclusions: Vec<String> = words::conclusions(findings),
-        /// The loads at which a tier in front starts to limit those behind it, from rows whose requests are held for a known
-        /// time.
+        /// The loads at which a tier in front starts to limit the tiers behind it, from rows whose requests are held for
+        /// a known time.
         break_evens: Vec<BreakEvenDocument> = each(&findings.break_evens, BreakEvenDocument::new),
     }
 }
@@ -333,13 +336,13 @@ fn best_connections(findings: &Findings) -> Option<u32> {
     findings.steps.iter().find(|step| step.index == best).map(|step| step.connections)
 }
 
-/// Each condition with the figures of the load that the first sentences speak of.
+/// Returns each condition with the values measured at the load of the report's first sentences.
 fn conditions(findings: &Findings) -> Vec<ConditionDocument> {
     let all = text::short::conditions(findings);
     each(&all, |condition| ConditionDocument::new(condition.held, condition.short_text()))
 }
 
-/// Each limit of latency, with what was seen of it at the load that was judged.
+/// Returns each latency limit, with the percentile measured at the load that was judged.
 fn latency_limits(check: &SloCheck, judged: Option<&StepSummary>) -> Vec<LatencyLimitDocument> {
     let seen = |index: usize| judged.and_then(|step| step.limited.get(index)).copied();
     let limits = check.slo.latency.iter().zip(&check.latency).enumerate();

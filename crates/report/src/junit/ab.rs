@@ -10,8 +10,8 @@ use super::{Case, Outcome, Suite};
 use crate::ab::AbReport;
 use crate::text::{Page, ab};
 
-/// The suite of a comparison: that B is not worse than the margin allows is a case for each figure. `trouble` is what ended the
-/// rounds before their end.
+/// Returns the suite of a comparison. Each figure is a case: B is not worse than the margin allows. `trouble` says why
+/// the rounds ended early.
 ///
 /// # Errors
 /// When it cannot be written; memory always can be written to.
@@ -29,7 +29,7 @@ pub fn junit_of_ab(name: &str, report: &AbReport<'_>, trouble: Option<&str>) -> 
     suite.document()
 }
 
-/// That B does not fail more. A search tries rates at which requests fail, so it has no such case.
+/// Returns the case that B does not fail more. A search tries rates at which requests fail, so it has no such case.
 fn success(report: &AbReport<'_>) -> Option<Case> {
     let findings = report.findings;
     let name = format!("success of B is at most {} below that of A", percent_text(SUCCESS_MARGIN));

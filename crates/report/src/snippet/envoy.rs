@@ -2,13 +2,13 @@
 
 use super::values::{Values, comments};
 
-/// Envoy refuses a shorter interval (*Local rate limit*, `fill_interval`).
+/// The shortest interval that Envoy accepts (*Local rate limit*, `fill_interval`).
 const MIN_INTERVAL_MS: u64 = 50;
 
-/// A bucket of tokens for the rate, the circuit breaker of the cluster for the concurrency, and a budget for retries: retries are
-/// what turns an overload into a collapse. Older versions fill the bucket once in an interval, newer ones all the time, so that it has
-/// room for both a burst and an interval. Over HTTP/1.1 `max_connections` holds, and a request without a connection is pending; over
-/// HTTP/2 `max_requests` holds (Envoy, *Circuit breaking*).
+/// A token bucket limits the rate, the circuit breaker of the cluster the concurrency, and a retry budget the retries,
+/// which turn an overload into a collapse. Older versions fill the bucket once in an interval, newer ones continuously,
+/// so it has room for both a burst and an interval. Over HTTP/1.1 `max_connections` applies, and a request without a
+/// connection is pending; over HTTP/2 `max_requests` applies (Envoy, *Circuit breaking*).
 pub(super) fn settings(head: &[String], values: &Values) -> String {
     let Values { rate, burst, concurrency, .. } = values;
     let period = values.period(1, MIN_INTERVAL_MS);

@@ -2,8 +2,9 @@
 
 use super::values::{Values, comments};
 
-/// gRPC's own limit of concurrent streams holds for each connection, and lets calls wait in the client, where no limit holds. So
-/// all of them together have a limit of their own. A call takes its place first: what finds none takes no token.
+/// gRPC's own limit of concurrent streams applies to each connection, and calls beyond it wait in the client without a
+/// limit. So all connections together get their own limit. A call takes its slot before its token, so that a call without
+/// a slot takes no token.
 pub(super) fn settings(head: &[String], values: &Values) -> String {
     let Values { rate, burst, concurrency, .. } = values;
     let how = [

@@ -4,15 +4,15 @@ use plimsoll_units::duration_text;
 
 use super::values::{Values, comments};
 
-/// Requests in a period at least. Those of the last period are a loss system with so many places: Erlang's formula gives 0.7 % of
-/// Poisson arrivals at 90 % of the rate as refused, and 2.7 % with a hundred places.
+/// The minimum number of requests in a period. The requests of the last period are a loss system with this many places:
+/// by Erlang's formula it refuses 0.7 % of Poisson arrivals at 90 % of the rate, and 2.7 % with a hundred places.
 const MIN_REQUESTS: u64 = 250;
 /// HAProxy's clock counts milliseconds.
 const MIN_PERIOD_MS: u64 = 100;
 
-/// The counter counts what is let in. The rate of a frontend would count what is refused as well, so that under overload all would
-/// be refused. `gpc0_rate` is the count of this period and of the rest of the last one, so that a whole period's requests may come at
-/// once (HAProxy, *Configuration Manual*, `stick-table` and `sc_gpc0_rate`).
+/// The counter counts admitted requests. The rate of a frontend would also count refused ones, so that under overload all
+/// would be refused. `gpc0_rate` counts this period and the rest of the last one, so that the requests of a whole period
+/// may come at once (HAProxy, *Configuration Manual*, `stick-table` and `sc_gpc0_rate`).
 pub(super) fn settings(head: &[String], values: &Values) -> String {
     let Values { rate, concurrency, wait_ms, .. } = values;
     let period_ms = values.period(MIN_REQUESTS, MIN_PERIOD_MS).length_us.div_ceil(1000);

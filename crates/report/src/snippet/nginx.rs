@@ -2,19 +2,19 @@
 
 use super::values::{Values, comments};
 
-/// Below this nginx is given requests a minute: it takes whole numbers.
+/// Below this rate the setting is in requests per minute, because nginx accepts only whole numbers.
 const MIN_PER_SECOND: f64 = 100.0;
 
-/// What nginx takes as a limit of connections at most.
+/// The highest limit of connections that nginx accepts.
 const MAX_CONNECTIONS: u64 = 65_535;
-/// The module of rates counts in whole milliseconds: a burst of less than a few refuses much of the rate itself.
+/// The rate module counts in whole milliseconds: a burst of less than a few refuses much of the rate itself.
 const MIN_BURST_SEC: f64 = 0.005;
 
-/// The module of rates is a bucket that fills with time: with `nodelay` it passes a burst on without a delay, and refuses the rest
-/// (nginx, *ngx_http_limit_req_module*). That of connections counts those with a request in progress. An empty key is not counted, and
-/// the name of a server may be empty, so the key is more than that name; the port is no part of it, for a server that listens on two
-/// would let in twice as much. The limit of connections to an upstream would not do: without a
-/// queue, which only the commercial version has, it answers with 502.
+/// The rate module is a bucket that fills with time: with `nodelay` it passes a burst on without a delay, and refuses the
+/// rest (nginx, *ngx_http_limit_req_module*). The connection module counts connections with a request in progress. An
+/// empty key is not counted, and the server name may be empty, so the key is more than that name. The port is no part of
+/// the key, because a server that listens on two ports would admit twice as much. The limit of connections to an upstream
+/// is unsuitable: without a queue, which only the commercial version has, it answers with 502.
 pub(super) fn settings(head: &[String], values: &Values) -> String {
     let Values { rate, burst, concurrency, .. } = values;
     let concurrency = (*concurrency).min(MAX_CONNECTIONS);

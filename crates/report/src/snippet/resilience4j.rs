@@ -2,13 +2,15 @@
 
 use super::values::{Values, comments};
 
-/// Calls in a period at least: at 90 % of the rate 0.4 % of Poisson arrivals are beyond 150, and 0.8 % beyond a hundred.
+/// The minimum number of calls in a period: at 90 % of the rate 0.4 % of Poisson arrivals exceed 150, and 0.8 % a
+/// hundred.
 const MIN_CALLS: u64 = 150;
 const MIN_PERIOD_MS: u64 = 50;
 
-/// The limiter gives out the permits of a period at its beginning, and those that are not taken lapse with it. A call that gets none
-/// waits for all of `timeoutDuration` before it is refused, and for `maxWaitDuration` at the bulkhead: both are 0. The limiter stands
-/// behind the bulkhead (a higher order is further inside), so that what the bulkhead refuses takes no permit.
+/// The limiter issues the permits of a period at its start; unused permits expire with it. A call without a permit waits
+/// for all of `timeoutDuration` before it is refused, and for `maxWaitDuration` at the bulkhead: both are 0. The limiter
+/// stands behind the bulkhead (a higher order is further inside), so that a call that the bulkhead refuses takes no
+/// permit.
 pub(super) fn settings(head: &[String], values: &Values) -> String {
     let Values { rate, burst, concurrency, .. } = values;
     let period = values.period(MIN_CALLS.max(*burst), MIN_PERIOD_MS);

@@ -1,20 +1,20 @@
-//! What all settings are written with: the limits as their programs take them, and comments.
+//! Helpers for all settings: the limits in the form that programs accept, and comments.
 
 use plimsoll_analyze::Protection;
 
 use crate::words::rounded_down;
 
-/// The limits as settings have them.
+/// The limits in the form of settings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Values {
-    /// Requests a second: a whole number from 100 on, below with two decimals, so that it is exact within 1 %.
+    /// Requests per second: a whole number from 100 on, two decimals below, so that it is exact within 1 %.
     pub(super) rate: f64,
     pub(super) burst: u64,
     pub(super) concurrency: u64,
     pub(super) wait_ms: u64,
 }
 
-/// So many requests in each period.
+/// A number of requests in each period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Period {
     pub(super) requests: u64,
@@ -32,8 +32,8 @@ impl Values {
         }
     }
 
-    /// A period of the rate that holds a whole number of requests and is as long as they take: its length is rounded and not the
-    /// number, which for 29 requests/s in 100 ms would be a third too low. It holds `requests` and lasts `length_ms` at least.
+    /// Returns a period with a whole number of requests at this rate. Its length is rounded, not the number, which for 29
+    /// requests/s in 100 ms would be a third too low. It has at least `requests` requests and lasts at least `length_ms`.
     pub(super) fn period(&self, requests: u64, length_ms: u64) -> Period {
         let within = (self.rate * length_ms as f64 / 1e3).ceil() as u64;
         let requests = within.max(requests).max(1);

@@ -13,7 +13,7 @@ use super::table::table_within;
 use crate::ab::AbReport;
 use crate::amount::{connections, counted, range, seconds};
 
-/// The comparison at a glance, in at most 20 lines of a page of 80 columns.
+/// Returns the comparison at a glance, in at most 20 lines of a page of 80 columns.
 pub fn ab(report: &AbReport<'_>, page: &Page) -> String {
     let findings = report.findings;
     let line = |text: &str| wrapped_to(page.width, "", "", text);
@@ -35,7 +35,7 @@ pub fn ab(report: &AbReport<'_>, page: &Page) -> String {
     .concat()
 }
 
-/// What is known of the main figure so far, in a few words for a line of progress.
+/// Summarises the main figure so far, in a few words for a line of progress.
 pub fn ab_progress(findings: &AbFindings) -> String {
     let rounds = counted(findings.rounds, "round");
     let Some(main) = findings.main() else { return rounds };
@@ -74,7 +74,7 @@ pub(crate) fn headline(findings: &AbFindings) -> String {
     }
 }
 
-/// The sides that are lower bounds, at least one of which is.
+/// Names the sides that are lower bounds; at least one is.
 fn bounded(sides: &[SideSummary; 2], figure: AbFigure) -> &'static str {
     match sides.each_ref().map(|side| side.is_lower_bound(figure)) {
         [true, false] => "A",
@@ -83,7 +83,7 @@ fn bounded(sides: &[SideSummary; 2], figure: AbFigure) -> &'static str {
     }
 }
 
-/// Which side holds no rate, and what the other holds; `None` if both hold one.
+/// Says which side holds no rate, and what the other holds; `None` if both hold one.
 fn without_rate(main: &ComparedFigure) -> Option<String> {
     let (without, with, rate) = match (main.a > 0.0, main.b > 0.0) {
         (true, false) => ("B", "A", main.a),
@@ -93,7 +93,7 @@ fn without_rate(main: &ComparedFigure) -> Option<String> {
     Some(format!("{without} holds no rate within the conditions, {with} holds about {}/s", count_text(rate)))
 }
 
-/// How much longer it would take.
+/// Says how much longer the comparison would take.
 fn needs(findings: &AbFindings, main: &ComparedFigure, more: MoreRounds) -> String {
     // Rounds with too few requests for a percentile are merged.
     let is_merged = matches!(main.figure, AbFigure::Latency(_));
@@ -129,7 +129,7 @@ fn comparative(figure: AbFigure, is_better: bool) -> &'static str {
     }
 }
 
-/// `4.1 % (2.8 to 5.4 %)` of a ratio whose interval excludes 1, else that of [`share`].
+/// Formats the difference, `4.1 % (2.8 to 5.4 %)`, if the interval of the ratio excludes 1; otherwise as [`share`].
 fn difference(known: &ComparedFigure) -> String {
     let away = |ratio: f64| format!("{:.1}", 100.0 * (ratio - 1.0).abs());
     match known.ratio.interval {
@@ -141,7 +141,7 @@ fn difference(known: &ComparedFigure) -> String {
     }
 }
 
-/// B as a part of A in per cent, with its interval.
+/// Formats B as a share of A in per cent, with its interval.
 fn share(known: &ComparedFigure) -> String {
     format!("{}{}", per_cent(known.ratio.value), range(known.ratio.interval, per_cent))
 }
@@ -150,7 +150,7 @@ fn per_cent(ratio: f64) -> String {
     format!("{:.1} %", 100.0 * ratio)
 }
 
-/// The name of a figure, as in a sentence.
+/// Returns the name of a figure, as in a sentence.
 pub fn ab_figure(figure: AbFigure) -> String {
     match figure {
         AbFigure::Throughput => "throughput".to_owned(),
@@ -190,12 +190,12 @@ type Row = [String; 6];
 /// The names of the columns of [`rows`].
 pub(crate) const HEADS: [&str; 6] = ["", "A", "B", "B / A", "95 % interval", ""];
 
-/// A row for each figure that is known, and one for success.
+/// Returns a row for each figure that is known, and one for success.
 pub(crate) fn rows(findings: &AbFindings) -> Vec<Row> {
     findings.figures.iter().map(row).chain([success(&findings.sides)]).collect()
 }
 
-/// B over A by a figure, with its interval, in a sentence.
+/// Returns B over A by a figure, with its interval, in a sentence.
 pub(crate) fn compared(known: &ComparedFigure) -> String {
     let [_, a, b, ratio, interval, verdict] = row(known);
     let interval = if interval.is_empty() { interval } else { format!(" ({interval})") };

@@ -1,4 +1,4 @@
-//! The ledger of switches: what each adds to a request.
+//! The ledger of switches: how much each adds to a request.
 
 use plimsoll_analyze::{Cell, Context, Design, Estimate, FixStep, Interaction, Ledger, Replay, SwitchCost};
 use plimsoll_units::{count_text, escape_control, grouped, share_text, significant};
@@ -8,15 +8,15 @@ use super::table::{Column, table};
 use crate::amount::{counted, if_known, list};
 use crate::words;
 
-/// The ledgers of the states of a service in their order, and what each step between them changed. `connections` is that of
-/// all runs, if it is known.
+/// Reports the ledgers of a service's states in their order, and what each step between them changed. `connections` is
+/// the number in all runs, if it is known.
 pub fn ablation(ledgers: &[Ledger], replays: &[Replay], connections: Option<f64>) -> String {
     let has_costs = |ledger: &&Ledger| !ledger.costs.is_empty() || ledgers.len() == 1;
     let states = ledgers.iter().filter(has_costs).map(|ledger| state(ledger, connections));
     blocks(states.chain((!replays.is_empty()).then(|| steps(replays))))
 }
 
-/// Seconds in µs, the unit of all costs.
+/// Formats seconds in µs, the unit of all costs.
 fn us(sec: f64) -> String {
     let sign = if sec < 0.0 { "−" } else { "" };
     format!("{sign}{}", count_text(sec.abs() * 1e6))
@@ -63,7 +63,7 @@ fn interaction(one: &Interaction) -> String {
     )
 }
 
-/// How far an amount is from 0, whichever way.
+/// Returns the distance of an amount from 0.
 fn size(Estimate { value, interval }: Estimate) -> Estimate {
     if value < 0.0 {
         Estimate { value: -value, interval: interval.map(|(low, high)| (-high, -low)) }
@@ -124,14 +124,14 @@ fn signed(value: f64) -> String {
     if value < 0.0 && text != "0" { format!("−{text}") } else { text }
 }
 
-/// The switches that are on.
+/// Names the switches that are on.
 fn names(ledger: &Ledger, on: &[bool]) -> String {
     let names = ledger.switches.iter().zip(on).filter(|(_, on)| **on);
     let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
     if names.is_empty() { "everything off".to_owned() } else { names.join(" + ") }
 }
 
-/// The combinations with most and fewest switches on, and whether single costs account for the difference.
+/// Compares the combinations with most and fewest switches on, and says whether single costs explain the difference.
 fn extremes(ledger: &Ledger) -> Vec<String> {
     let on = |cell: &&Cell| cell.settings.iter().filter(|on| **on).count();
     let ends = ledger.cells.iter().min_by_key(on).zip(ledger.cells.iter().max_by_key(on));
@@ -155,8 +155,8 @@ fn extremes(ledger: &Ledger) -> Vec<String> {
     vec![format!("{}; {}{sum}", text(many), text(few))]
 }
 
-/// Switches whose cost differs by a factor of 1.5 or more between settings of the others, where no interval says whether that
-/// is significant.
+/// Names switches whose cost differs by a factor of 1.5 or more between settings of the others, if no interval says
+/// whether that is significant.
 fn contexts(ledger: &Ledger) -> Vec<String> {
     const APART: f64 = 1.5;
     if ledger.noise.is_some() {

@@ -7,7 +7,7 @@ use super::paragraph::{notes, wrapped};
 use super::table::{Column, table};
 use crate::amount::{at_least, connections, counted, if_known};
 
-/// If workers waited for a CPU for more of their time, the machine was not idle.
+/// If workers waited for a CPU for a larger share of their time, the machine was not idle.
 const IDLE_RATIO: f64 = 0.05;
 
 /// The report of `plimsoll calibrate`.
@@ -29,7 +29,7 @@ fn heading(made: &Calibration) -> String {
     wrapped("", "", &sentences(made)) + &wrapped("", "", &escape_control(&machine))
 }
 
-/// The maximum rates in sentences.
+/// Returns the maximum rates in sentences.
 fn sentences(made: &Calibration) -> String {
     let Some(ceiling) = made.ceiling() else { return "Nothing was measured.".to_owned() };
     let most = at_least(ceiling.per_sec(), !ceiling.worker_was_limit());
@@ -100,7 +100,7 @@ fn remarks(made: &Calibration) -> String {
     notes(std::iter::once(pinned.as_str()).chain(busy))
 }
 
-/// Which cores the worker and the server ran on: over loopback both pay for TCP.
+/// Says which cores the worker and the server ran on: over loopback both pay for TCP.
 fn pinned(pinning: Option<Pinning>, cores: u32) -> String {
     let alone = match pinning {
         None => "The system does not let threads be bound to cores.".to_owned(),

@@ -11,7 +11,7 @@ use crate::amount::{
 };
 use crate::words;
 
-/// The sentences, wrapped.
+/// Returns the sentences, wrapped.
 pub(super) fn sentences(findings: &Findings) -> String {
     let is_reported = chosen_step(findings).is_some() && unfinished(findings).is_none();
     let knee = findings.knee.filter(|_| is_reported);
@@ -48,13 +48,13 @@ fn capacity(findings: &Findings) -> String {
     format!("{held}{}{}{settled}", target_lost(findings), generator_limit(findings))
 }
 
-/// Where many answers were failures and no condition was given, or no rate is known to hold the conditions, the target holds nothing:
-/// it answers.
+/// Returns "holds" or "answers". A target only answers if many responses failed and no condition was given, or if no rate
+/// is known to hold the conditions.
 pub(super) fn verb(step: &StepSummary, findings: &Findings) -> &'static str {
     if is_mostly_success(step, findings) && !lacks_rate(findings) { "holds" } else { "answers" }
 }
 
-/// True if conditions are not known to hold as the search for a rate that holds them found none.
+/// True if a condition is not known to hold, because the search found no rate that holds the conditions.
 pub(crate) fn lacks_rate(findings: &Findings) -> bool {
     let has_held = findings.search.as_ref().is_some_and(|search| search.held_per_sec.is_some());
     let is_unknown =
@@ -62,7 +62,7 @@ pub(crate) fn lacks_rate(findings: &Findings) -> bool {
     findings.plan.search.is_some() && !has_held && findings.slo.as_ref().is_some_and(is_unknown)
 }
 
-/// How many of the answers were successes, where these are not nearly all.
+/// Says how many of the answers were successes, unless nearly all were.
 pub(crate) fn successes(step: &StepSummary, findings: &Findings) -> String {
     match step.success_ratio.filter(|_| !is_mostly_success(step, findings)) {
         Some(ratio) => format!(", {} successful", percent_text(ratio)),
@@ -75,13 +75,13 @@ fn is_mostly_success(step: &StepSummary, findings: &Findings) -> bool {
     findings.slo.is_some() || step.success_ratio.is_none_or(|ratio| ratio >= least)
 }
 
-/// The throughput of a step, as the least that the target holds where the ladder ended too early to show more.
+/// Formats the throughput of a step, with "at least" if the ladder ended too early to show more.
 pub(super) fn served(step: &StepSummary, findings: &Findings) -> String {
     let bound = if findings.lower_bound || unfinished(findings).is_none() { "" } else { "at least " };
     format!("{bound}{}", throughput(step.throughput, findings.lower_bound))
 }
 
-/// When and at which load the target was lost, if it was.
+/// Says when and at which load the target was lost; empty if it was not.
 pub(super) fn target_lost(findings: &Findings) -> String {
     let lost = findings.lost_step().and_then(|step| Some((step, step.lost_at_sec?)));
     if_known(lost, |(step, at_sec)| {
@@ -110,7 +110,7 @@ fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Fi
     )
 }
 
-/// Why the target holds nothing; `named` says where the failures are named, if anywhere.
+/// Says why the target holds nothing; `named` says where the failures are named, if anywhere.
 pub(crate) fn nothing_held(findings: &Findings, url: &str, named: &str) -> String {
     let ended: u64 = findings.steps.iter().map(|step| step.counts.ended()).sum();
     if ended == 0 {
@@ -131,7 +131,7 @@ pub(crate) fn nothing_held(findings: &Findings, url: &str, named: &str) -> Strin
     format!("{url} holds no load: of {} requests {answered}.{named}", grouped(ended))
 }
 
-/// The status of every answer, where all have the same.
+/// Returns the status of every answer, if all have the same.
 pub(super) fn only_status(findings: &Findings) -> Option<u16> {
     let mut statuses =
         findings.steps.iter().flat_map(|step| step.counts.status.iter().map(|(status, _)| status));
@@ -145,7 +145,7 @@ pub(super) fn redirected(status: u16) -> String {
     )
 }
 
-/// Every answer came in the drain: not a target that holds nothing, but steps too short to see it.
+/// Says that every answer came in the drain: the steps were too short, which does not mean that the target holds nothing.
 pub(super) fn only_late(findings: &Findings) -> String {
     let steps = &findings.steps;
     let completed: u64 = steps.iter().map(|step| step.counts.completed).sum();
@@ -170,7 +170,7 @@ pub(super) fn only_late(findings: &Findings) -> String {
     }
 }
 
-/// That the figures are a lower bound, and what held the generator back; empty where they are not.
+/// Says that the figures are a lower bound, and what held the generator back; empty if they are not.
 pub(crate) fn generator_limit(findings: &Findings) -> String {
     if !findings.lower_bound {
         return String::new();
@@ -184,7 +184,7 @@ pub(crate) fn generator_limit(findings: &Findings) -> String {
     }
 }
 
-/// How the load generator made the figures lower bounds without being the limit.
+/// Says how the load generator made the figures lower bounds without being the limit.
 pub(crate) fn held_back(findings: &Findings) -> String {
     if findings.generator.healthy() && findings.verdict.is_shared_with_generator() {
         return "the load generator takes part of the CPU that is full".to_owned();
@@ -196,7 +196,7 @@ fn why_held_back(findings: &Findings) -> String {
     if_known(findings.generator.reasons.first(), |first| format!(": {}", words::reason(first)))
 }
 
-/// What to think of a figure whose step did not settle.
+/// Says how to read a figure whose step did not settle.
 pub(crate) fn settled(step: &StepSummary, lower_bound: bool) -> String {
     let drift = step.drift.filter(|_| step.steadiness == Steadiness::Moving);
     match drift {
@@ -262,7 +262,7 @@ fn growth(findings: &Findings, knee: &Knee) -> String {
     )
 }
 
-/// What the operational laws say of the knee: the plateau times the response time of the lowest step.
+/// Says what the operational laws predict for the knee: the plateau times the response time of the lowest step.
 fn without_waiting(findings: &Findings, knee: &Knee) -> String {
     let depth = findings.steps.first().map_or(1.0, |step| f64::from(step.depth));
     let lowest_ns = knee.connections_predicted * depth / knee.plateau.value * 1e9;
@@ -273,7 +273,7 @@ fn without_waiting(findings: &Findings, knee: &Knee) -> String {
     )
 }
 
-/// What more connections than the knee's bring: waiting. Said only where both latencies are known.
+/// Says that more connections than the knee's only add waiting. Empty unless both latencies are known.
 fn waiting_beyond(findings: &Findings, knee: &Knee) -> String {
     let at_knee = findings.steps.iter().find(|step| step.connections == knee.connections);
     let highest = findings.steps.iter().max_by_key(|step| step.connections);

@@ -18,15 +18,15 @@ use crate::privacy::shown_sentence;
 const ONE_PAIR: &str = "These are one run each, which does not show how results vary from run to run. An interval is that \
                         within a run. Repeat both in turn before acting on a small difference.";
 
-/// A run of a comparison.
+/// One run of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a> {
     pub name: &'a str,
-    /// What the table calls it: one word.
+    /// The name of the run in the table: one word.
     pub label: &'a str,
 }
 
-/// The comparison of two runs, in at most 80 columns.
+/// Returns the comparison of two runs, in at most 80 columns.
 pub fn comparison(comparison: &Comparison, candidate: Side<'_>, reference: Side<'_>) -> String {
     let notes = notes(candidate, reference);
     let notes = notes.map(|note| wrapped_to(Page::DEFAULT_WIDTH, "  ", "  ", &note)).concat();
@@ -36,7 +36,7 @@ pub fn comparison(comparison: &Comparison, candidate: Side<'_>, reference: Side<
     head + "\n" + &laid_out(WIDTH, &steps(comparison, [reference.label, candidate.label])) + &notes
 }
 
-/// What the comparison comes to, in a sentence.
+/// Returns the result of the comparison in a sentence.
 pub(crate) fn headline(comparison: &Comparison, candidate: Side<'_>, reference: Side<'_>) -> String {
     match &comparison.best {
         Some(best) => best_text(best, &escape_control(candidate.name), &escape_control(reference.name)),
@@ -44,7 +44,7 @@ pub(crate) fn headline(comparison: &Comparison, candidate: Side<'_>, reference: 
     }
 }
 
-/// The highest rates of both runs, if both searched for them within the same conditions.
+/// Compares the highest rates of both runs, if both searched for them within the same conditions.
 pub(crate) fn highest_rates(comparison: &Comparison) -> Option<String> {
     let HighestRates { candidate, reference } = comparison.highest_rates?;
     Some(format!(
@@ -63,7 +63,7 @@ fn bracket(RateBracket { held_per_sec, broken_per_sec }: RateBracket) -> String 
     }
 }
 
-/// What the columns of the table mean, and the limits of the comparison.
+/// Explains the columns of the table, and the limits of the comparison.
 pub(crate) fn notes(candidate: Side<'_>, reference: Side<'_>) -> [String; 2] {
     let (a, b) = (escape_control(reference.name), escape_control(candidate.name));
     let (of, to) = (reference.label, candidate.label);
@@ -87,12 +87,12 @@ fn best_text(best: &BestComparison, candidate: &str, reference: &str) -> String 
     )
 }
 
-/// What speaks against comparing two runs, a sentence each; empty if nothing does.
+/// Returns the reasons not to compare two runs, a sentence each; empty if there are none.
 pub fn incomparable(against: &[Incomparable]) -> String {
     against.iter().map(|one| wrapped_to(Page::DEFAULT_WIDTH, "! ", "  ", &objection(one))).collect()
 }
 
-/// What speaks against comparing two runs, in a sentence.
+/// Returns a reason not to compare two runs, in a sentence.
 pub(crate) fn objection(one: &Incomparable) -> String {
     match one {
         Incomparable::Differs(Setting::Server, old, new) => {
@@ -170,13 +170,14 @@ fn differing(setting: Setting) -> &'static str {
     }
 }
 
-/// What a row has in a column.
+/// The function that returns the text of a row in a column.
 type Cell<'a> = Box<dyn Fn(&ComparisonRow) -> String + 'a>;
 
-/// The cells of the table below the names of its columns; `labels` are those of the reference and of the candidate.
+/// Returns the cells of the table below the names of its columns; `labels` are those of the reference and of the
+/// candidate.
 pub(crate) fn steps(comparison: &Comparison, labels: [&str; 2]) -> Vec<Vec<String>> {
     let has = |of: fn(StepOutcome) -> bool| comparison.rows.iter().any(|row| outcomes(row).any(of));
-    // A plain table of figures has no percentiles.
+    // A table of figures without percentiles is compared by its means.
     let (time, time_of): (_, fn(StepOutcome) -> String) = match has(|step| step.p99_ns.is_some()) {
         true => ("p99", |step| step.p99_ns.map_or_else(|| "n/k".to_owned(), duration_text)),
         false => ("mean", |step| duration_text(step.mean_latency_ns)),
@@ -197,7 +198,7 @@ pub(crate) fn steps(comparison: &Comparison, labels: [&str; 2]) -> Vec<Vec<Strin
     cells(&comparison.rows, &columns)
 }
 
-/// The columns of a figure, of the reference and of the candidate.
+/// Returns the columns of a figure, for the reference and for the candidate.
 fn of_both(
     figure: &str,
     [old, new]: [&str; 2],

@@ -7,7 +7,7 @@ use super::paragraph::wrapped;
 use super::table::{Column, table};
 use crate::amount::{bound, if_known, list, money};
 
-/// The cost of each tier, and of all of them; of tiers that are all left out only which they are.
+/// Returns the cost of each tier and the sum. If all tiers are left out, only their names.
 pub(super) fn plan_cost(cost: &PlanCost, target_per_sec: f64) -> String {
     let amount = |value: f64| money(&cost.currency, value);
     let columns: [Column<'_, TierCost>; 2] = [
@@ -45,7 +45,7 @@ pub(super) fn sized(machines: &PricedMachines) -> String {
     format!("{}{}", grouped(machines.count), if_known(machines.size, |size| format!(" with {size}")))
 }
 
-/// What machines of one size alone would cost, where a tier has several.
+/// Says what machines of one size alone would cost, if a tier has several sizes.
 fn alone(currency: &Currency, tier: &TierCost) -> Option<String> {
     let one = |machines: &PricedMachines| {
         let cost = money(currency, machines.count as f64 * machines.per_hour);

@@ -7,11 +7,11 @@ use super::cost::sized;
 use super::paragraph::{headed, point, wrapped};
 use crate::amount::{bound, counted, list, money};
 
-/// Columns between two columns.
+/// The space between two columns.
 const GAP: &str = "  ";
 
-/// The machines of each hour, consecutive hours with the same machines at the same cost in one line; then all machine-hours and
-/// the cost, compared with those of the peak throughout.
+/// Returns a line for each span of hours with the same machines at the same cost; then all machine-hours and the cost,
+/// compared with those of the peak throughout.
 pub(super) fn day_plan(day: &DayPlan) -> String {
     let spans: Vec<&[HourPlan]> =
         day.hours.chunk_by(|one, next| looks_alike(one, next) && next.hour == one.hour + 1).collect();
@@ -31,7 +31,8 @@ pub(super) fn day_plan(day: &DayPlan) -> String {
     format!("{heading}{table}{}\n{}", sizes(day, &spans), sums(day))
 }
 
-/// True if both have the same cells. Intervals are in no cell; of several sizes as many machines may cost more.
+/// True if both have the same cells. Intervals are in no cell; with several sizes, the same number of machines may cost
+/// more.
 fn looks_alike(one: &HourPlan, next: &HourPlan) -> bool {
     let shown = |hour: &HourPlan| -> Vec<Option<(u64, bool)>> {
         let count = |machines: Machines| (machines.count, machines.at_least);
@@ -40,7 +41,7 @@ fn looks_alike(one: &HourPlan, next: &HourPlan) -> bool {
     shown(one) == shown(next) && one.cost == next.cost && one.sizes == next.sizes
 }
 
-/// Which sizes the hours take, of each tier that has machines of several in the day.
+/// For each tier with machines of several sizes in the day, says which sizes each hour uses.
 fn sizes(day: &DayPlan, spans: &[&[HourPlan]]) -> String {
     let of_tier = |(index, tier): (usize, &TierHours)| {
         let mut taken = day.hours.iter().flat_map(|hour| &hour.sizes[index]).map(|machines| machines.size);
@@ -115,11 +116,11 @@ fn sums(day: &DayPlan) -> String {
         .collect()
 }
 
-/// What all hours cost, and what is in no sum.
+/// Returns what all hours cost, and what no sum includes.
 fn cost_of_all(day: &DayPlan, cost: &DayCost) -> String {
     let amount = |value: f64| format!("{}{}", bound(cost.at_least), money(&cost.currency, value));
     let unknown = day.hours.iter().filter(|hour| hour.cost.is_none()).count() as u64;
-    // Fewer hours cost less whatever their machines are.
+    // Without some hours the cost is lower, whatever the machines are.
     let is_comparable = unknown == 0 && cost.constant > 0.0;
     let less = is_comparable.then(|| format!(", {:.0} % less", 100.0 * (1.0 - cost.by_hour / cost.constant)));
     let of_unknown = (unknown > 0).then(|| {

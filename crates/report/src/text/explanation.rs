@@ -12,15 +12,15 @@ use super::verdict;
 use crate::amount::{bits, if_known, load_of};
 use crate::words;
 
-/// A resource that is used less than this at every step is left out of the table.
+/// A resource that is used less than this at every step is not in the table.
 const MIN_USED: f64 = 0.05;
 
-/// The verdict of a run: what limits, what it rests on, and what each resource costs a request.
+/// Explains the verdict of a run: what limits, the evidence, and what each resource costs a request.
 pub fn explanation(run: &Run, findings: &Findings) -> String {
     blocks([verdict::limit(run, findings), verdict::evidence(findings), resources(findings)])
 }
 
-/// The resources at the step of the highest throughput, the most used first.
+/// Returns the resources at the step of the highest throughput, the most used first.
 fn resources(findings: &Findings) -> String {
     let Some((best, step)) = findings.best_step() else { return String::new() };
     let share = |resource: &Resource| resource.utilisation(best).unwrap_or(0.0);
@@ -81,18 +81,18 @@ fn full_at(demand: Demand) -> String {
     }
 }
 
-/// What was found in a table of measurements: how it was read, each row, then what they say together.
+/// Explains a table of measurements: how it was read, each row, then what the rows show together.
 pub fn table_explanation(findings: &TableFindings, reading: &TableReading) -> String {
     blocks([table_reading(reading), rows_text(&findings.rows), conclusions(findings)])
 }
 
-/// How a table was read; nothing where every column was named and every cell is a figure.
+/// Says how a table was read; empty if every column was named and every cell is a number.
 pub fn table_reading(reading: &TableReading) -> String {
     let line = |sentence: &String| wrapped("", "  ", &escape_control(sentence));
     words::table_reading(reading).iter().map(line).collect()
 }
 
-/// Rows that follow each other with the same verdict are one paragraph.
+/// Returns the text of the rows. Consecutive rows with the same verdict are one paragraph.
 fn rows_text(rows: &[RowFinding]) -> String {
     let is_same = |a: &RowFinding, b: &RowFinding| row_text("", a) == row_text("", b);
     let label = |rows: &[RowFinding]| match rows {
@@ -102,7 +102,7 @@ fn rows_text(rows: &[RowFinding]) -> String {
     rows.chunk_by(is_same).map(|rows| row_text(&label(rows), &rows[0])).collect()
 }
 
-/// What rows say together; nothing if they say nothing.
+/// Returns what the rows show together; empty if they show nothing.
 pub fn conclusions(findings: &TableFindings) -> String {
     let sentences = words::conclusions(findings);
     headed("Together the rows say", sentences.iter().map(|line| point(&escape_control(line))).collect())

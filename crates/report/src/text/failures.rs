@@ -8,13 +8,13 @@ use plimsoll_units::{escape_control, grouped, percent_text};
 use super::paragraph::{advice, headed, wrapped};
 use crate::words;
 
-/// How requests failed, or why their responses are no success.
+/// A way in which requests failed, or a reason why their responses are no success.
 #[derive(Debug, Clone, Copy)]
 enum Failure<'a> {
     Kind(FailureKind),
-    /// 0 for any outside 100 to 599.
+    /// The status; 0 for any outside 100 to 599.
     Status(u16),
-    /// The check that a response does not pass; `None` for one that the plan does not have.
+    /// The check that a response failed; `None` for one that the plan does not have.
     Check(Option<&'a str>),
 }
 
@@ -28,7 +28,7 @@ impl Failure<'_> {
         }
     }
 
-    /// The same for a column of notes, where a status is its number alone.
+    /// Returns a shorter name for a column of notes, where a status is its number alone.
     fn brief_name(self) -> String {
         match self {
             Self::Status(0) => "outside 100 to 599".to_owned(),
@@ -45,14 +45,14 @@ impl Failure<'_> {
         }
     }
 
-    /// What helps; `None` for a status and for a check.
+    /// Returns what helps; `None` for a status and for a check.
     fn remedy(self, findings: &Findings) -> Option<&'static str> {
         let Self::Kind(kind) = self else { return None };
         Some(words::failure_advice(failure_advice(&findings.plan, &findings.steps, kind)))
     }
 }
 
-/// Failures, unsuccessful statuses and failed checks, the most frequent first.
+/// Returns failures, unsuccessful statuses and failed checks, the most frequent first.
 fn counted<'a>(plan: &'a Plan, counts: &Counts) -> Vec<(Failure<'a>, u64)> {
     let failed = counts.failed.iter().map(|(kind, count)| (Failure::Kind(kind), count));
     let refused = counts.status.iter().filter(|(status, _)| !wants_status(plan, *status));
@@ -64,14 +64,14 @@ fn counted<'a>(plan: &'a Plan, counts: &Counts) -> Vec<(Failure<'a>, u64)> {
     all
 }
 
-/// Short enough for the column of notes: `timed_out ×3`, `503 ×12`.
+/// Lists failures, short enough for the column of notes: `timed_out ×3`, `503 ×12`.
 pub(super) fn in_brief(plan: &Plan, counts: &Counts) -> Vec<String> {
     let brief =
         |(failure, count): &(Failure<'_>, u64)| format!("{} ×{}", failure.brief_name(), grouped(*count));
     counted(plan, counts).iter().map(brief).collect()
 }
 
-/// The most frequent failure with its count and meaning, and how many other kinds there were; `None` if none failed.
+/// Describes the most frequent failure, with its count, its meaning and the number of other kinds; `None` if none failed.
 pub(super) fn chief(findings: &Findings) -> Option<String> {
     let sum = sum(findings);
     let all = counted(&findings.plan, &sum);
@@ -95,7 +95,7 @@ fn sum(findings: &Findings) -> Counts {
     sum
 }
 
-/// All failures of the run; empty if none failed.
+/// Returns all failures of the run; empty if none failed.
 pub(super) fn block(findings: &Findings) -> String {
     let sum = sum(findings);
     let mut remedies = Vec::new();
@@ -104,7 +104,7 @@ pub(super) fn block(findings: &Findings) -> String {
     headed("Failed requests", lines)
 }
 
-/// One failure with its meaning. A remedy that several share is printed once.
+/// Describes one failure. A remedy that several failures share is printed once.
 fn line(
     findings: &Findings,
     (failure, count): (Failure<'_>, u64),

@@ -8,10 +8,10 @@ use crate::amount::{if_known, list, range};
 use crate::words::fleet as words;
 use crate::words::machines::number;
 
-/// So many limits behind the first are shown.
+/// The number of limits shown after the first.
 const MAX_SHOWN: usize = 3;
 
-/// The rate that machines carry and the first limit, and the same after a change.
+/// Returns the rate that machines carry and the first limit, and the same after a change.
 pub fn fleet(capacity: &FleetCapacity, what_if: Option<(&str, &FleetCapacity)>) -> String {
     let mut blocks = vec![one(capacity)];
     if let Some((change, changed)) = what_if {
@@ -22,7 +22,7 @@ pub fn fleet(capacity: &FleetCapacity, what_if: Option<(&str, &FleetCapacity)>) 
     blocks.concat()
 }
 
-/// What is not known; of two answers first what is so of both.
+/// Returns what is not known; with two answers, first what holds for both.
 fn doubts(capacity: &FleetCapacity, what_if: Option<(&str, &FleetCapacity)>) -> Vec<String> {
     let is_of_all = |doubt: &&FleetDoubt| what_if.is_none_or(|(_, changed)| changed.doubts.contains(doubt));
     let (of_all, own) = capacity.doubts.iter().partition(is_of_all);

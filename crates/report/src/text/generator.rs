@@ -10,12 +10,12 @@ use super::paragraph::{advice, fact, wrapped};
 use crate::amount::{counted, if_known, list, seconds};
 use crate::words;
 
-/// The ratio of open connections is printed below this.
+/// A ratio of open connections below this is printed.
 const OPEN_RATIO_NOTED: f64 = 0.95;
-/// At most this many workers are listed.
+/// The maximum number of workers listed.
 const WORKERS_LISTED: usize = 8;
 
-/// Healthy or not and why, and the figures it rests on.
+/// Says whether the generator is healthy and why, and gives the figures behind that.
 pub(super) fn block(run: &Run, findings: &Findings) -> String {
     let health = &findings.generator;
     if findings.steps.is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     facts.concat()
 }
 
-/// The remedies, unless the verdict already gives them.
+/// Returns the remedies, unless the verdict already gives them.
 fn remedies(findings: &Findings) -> String {
     if findings.verdict.limit == Limit::Generator {
         return String::new();
@@ -73,7 +73,7 @@ fn figures(health: &GeneratorHealth) -> String {
     )
 }
 
-/// `0: 31 % of a core, 24 % in the kernel` and so on, the busiest first.
+/// Lists workers, the busiest first: `0: 31 % of a core, 24 % in the kernel` and so on.
 fn workers(loads: &[WorkerLoad]) -> String {
     let mut busiest = loads.to_vec();
     busiest.sort_by(|a, b| b.cpu_ratio.total_cmp(&a.cpu_ratio));
@@ -86,7 +86,7 @@ fn workers(loads: &[WorkerLoad]) -> String {
     format!("CPU of {}", list(busiest.iter().take(WORKERS_LISTED).map(text).chain(others), "; "))
 }
 
-/// What is known of the machine. What is not known is named, so that it is not taken for zero.
+/// Says what is known about the machine. Unknown values are named, so that they are not taken for zero.
 fn machine(load: &MachineLoad) -> String {
     let stolen = load.stolen_ratio.map(|ratio| format!("{} of its CPU time stolen", share_text(ratio)));
     let pressure = load.pressure_ratio;
@@ -168,7 +168,7 @@ fn used_ceiling(run: &Run, used: &CeilingUse) -> String {
     )
 }
 
-/// An age in the largest unit of which it is at least one.
+/// Formats an age in the largest unit of which it is at least one.
 fn age_text(age_sec: f64) -> String {
     let units = [(86_400.0, "day"), (3600.0, "hour"), (60.0, "minute")];
     match units.into_iter().find(|(length, _)| age_sec >= *length) {

@@ -1,4 +1,4 @@
-//! The generators of a fleet: how close together they began, their shares, which was lost, which was not healthy.
+//! The generators of a fleet: how close together they began, their shares, and which were lost or not healthy.
 
 use plimsoll_analyze::{Findings, FleetStart, GeneratorReason, LostGenerator, fleet_starts};
 use plimsoll_record::{GeneratorShare, Run, WallClocks};
@@ -7,12 +7,12 @@ use plimsoll_units::{duration_text, grouped, named, share_text};
 use super::paragraph::{point, wrapped};
 use crate::amount::{counted, if_known, list};
 
-/// At most this many generators are listed with their shares.
+/// The maximum number of generators listed with their shares.
 const SHARES_LISTED: usize = 8;
-/// Generators that may have begun further apart than this did not make one load.
+/// Generators that may have begun further apart than this did not make one load together.
 const APART_MAX_NS: u64 = 10_000_000;
 
-/// A paragraph; empty for a run of one generator.
+/// Returns a paragraph; empty for a run of one generator.
 pub(super) fn block(run: &Run, findings: &Findings) -> String {
     let starts = fleet_starts(run);
     let Some(worst) = starts.iter().max_by_key(|start| start.apart_max_ns.unwrap_or(u64::MAX)) else {
@@ -26,7 +26,7 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     wrapped("", "  ", &start_text(worst)) + &points
 }
 
-/// That generators made nothing in any step.
+/// Says that generators made nothing in any step.
 fn idle(starts: &[FleetStart]) -> Option<String> {
     let in_all = |name: &&String| starts.iter().all(|start| start.idle.contains(name));
     let names = starts.first().into_iter().flat_map(|first| &first.idle).filter(in_all);
@@ -35,7 +35,7 @@ fn idle(starts: &[FleetStart]) -> Option<String> {
         .then(|| format!("{} made no load: there were fewer connections than workers", named(&names)))
 }
 
-/// The shares of a step, if they follow from ceilings: otherwise from the numbers of workers alone.
+/// Returns the shares of a step; `None` if they follow only from the numbers of workers, not from ceilings.
 fn shares(run: &Run, start: &FleetStart) -> Option<String> {
     let step = run.steps.iter().find(|step| step.index == start.step)?;
     let of = |generator: &GeneratorShare, part: f64| {
@@ -51,7 +51,7 @@ fn shares(run: &Run, start: &FleetStart) -> Option<String> {
     is_known.then(|| format!("shares by the requests/s that one worker can send there: {listed}"))
 }
 
-/// How close together the generators began, in the step in which that is known least.
+/// Says how close together the generators began, in the step where this is known with the largest error.
 fn start_text(start: &FleetStart) -> String {
     let generators = counted(start.generators as u64, "generator");
     let apart = duration_text(start.apart_ns as f64);
@@ -72,7 +72,7 @@ fn start_text(start: &FleetStart) -> String {
     }
 }
 
-/// That the wall clocks confirm it, which is a second opinion.
+/// Says that the wall clocks confirm it, as a second source.
 fn confirmed(start: &FleetStart) -> String {
     let agreeing = start.wall.as_ref().filter(|wall| wall.contradict.is_empty());
     agreeing.map_or_else(String::new, |wall| {
@@ -80,7 +80,7 @@ fn confirmed(start: &FleetStart) -> String {
     })
 }
 
-/// Generators whose wall clock contradicts what was measured, each once.
+/// Names the generators whose wall clock contradicts the measurement, each once.
 fn wrong_wall_clocks(starts: &[FleetStart]) -> Vec<String> {
     let all = starts.iter().filter_map(|start| start.wall.as_ref()).flat_map(|wall| &wall.contradict);
     let mut by_name: Vec<&(String, WallClocks)> = Vec::new();
@@ -110,7 +110,7 @@ fn lost_text(step: u32, lost: &LostGenerator) -> String {
     )
 }
 
-/// The generators that held the load back, each once.
+/// Names the generators that held the load back, each once.
 fn unhealthy(run: &Run, findings: &Findings) -> Vec<String> {
     let workers = findings.generator.reasons.iter().filter_map(worker);
     let mut names: Vec<String> = Vec::new();

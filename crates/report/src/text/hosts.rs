@@ -11,18 +11,18 @@ use super::paragraph::{fact, wrapped};
 use super::tiers;
 use crate::amount::{bits, counted, if_known, list, load_of, plateau_position};
 
-/// Resources that matter only when they are nearly full are left out below this utilisation.
+/// Resources that matter only when they are nearly full are not shown below this utilisation.
 const PART_NOTED: f64 = 0.5;
-/// A disk is left out below this utilisation.
+/// A disk is not shown below this utilisation.
 const DISK_NOTED: f64 = 0.05;
-/// A direction of an interface is left out below this rate, bits per second, unless its link is half full.
+/// A direction of an interface is not shown below this rate, bits per second, unless its link is half full.
 const BITS_NOTED: f64 = 1e6;
 /// A core is listed if its utilisation exceeds that of the host by this.
 const CORE_APART: f64 = 0.25;
-/// Throttling is left out below this share of the periods.
+/// Throttling is not shown below this share of the periods.
 const THROTTLING_NOTED: f64 = 0.01;
 
-/// The tiers, and each host at the plateau; empty if no host was sampled.
+/// Returns the tiers, and each host at the plateau; empty if no host was sampled.
 pub(super) fn block(run: &Run, findings: &Findings) -> String {
     let Some(position) = plateau_position(findings) else { return String::new() };
     let hosts = watched_hosts(run, &findings.steps, position);
@@ -86,7 +86,7 @@ impl<'a> Used<'a> {
         })
     }
 
-    /// A core that is much busier than the host.
+    /// Describes a core that is much busier than the host.
     fn core(&self) -> Option<String> {
         let (resource, used) = self.most_of(ResourceKind::Core)?;
         let (cpu, _) = self.most_of(ResourceKind::Cpu)?;
@@ -108,7 +108,7 @@ impl<'a> Used<'a> {
         })
     }
 
-    /// One direction of the busiest interface: bits, its capacity, and packets.
+    /// Describes one direction of the busiest interface: bits, its capacity, and packets.
     fn way(&self, way: &str, bandwidth: ResourceKind, packets: ResourceKind) -> Option<String> {
         let (link, used) = self.most_of(bandwidth)?;
         let frames = self.rows_of(packets).find(|(row, _)| row.part == link.part);
@@ -127,7 +127,7 @@ impl<'a> Used<'a> {
         Some(format!("memory {}{}", bytes_text(*used), of_capacity(resource, bytes_text)))
     }
 
-    /// Resources that matter only when they are nearly full.
+    /// Describes resources that matter only when they are nearly full.
     fn full(&self) -> Vec<String> {
         let nearly =
             |noted: f64| move |row: &&(&Resource, f64)| self.part(row.0).is_some_and(|part| part >= noted);
@@ -161,7 +161,7 @@ fn of_capacity(resource: &Resource, text: fn(f64) -> String) -> String {
     if_known(resource.capacity, |capacity| format!(" of {}", text(capacity)))
 }
 
-/// A number of things; a small mean keeps its decimals.
+/// Formats a number of things; a small mean keeps its decimals.
 fn level_text(value: f64) -> String {
     if value.fract() == 0.0 || value >= 9.95 { grouped(value.round() as u64) } else { significant(value) }
 }
@@ -193,7 +193,7 @@ fn figure(ComponentFigure { name, value, unit }: &ComponentFigure) -> String {
     }
 }
 
-/// A source that could not be read: the reason, and how often if some reads succeeded.
+/// Describes a source that could not be read: the reason, and how often if some reads succeeded.
 fn unread(Unread { source, times, read, why }: &Unread) -> String {
     if *read == 0 {
         return format!("{source} could not be read: {why}");

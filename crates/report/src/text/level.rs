@@ -15,10 +15,10 @@ use crate::amount::{
     seconds, span, throughput,
 };
 
-/// At most this many stages are listed; the rest is counted.
+/// The maximum number of stages listed; the rest are counted.
 const STAGES_LISTED: usize = 4;
 
-/// Latency and service time of a closed loop are printed as one row if they differ by less than this ratio.
+/// Latency and service time of a closed loop are one row if they differ by less than this ratio.
 const SAME_WITHIN: f64 = 0.01;
 
 /// The report of `plimsoll run`.
@@ -69,14 +69,14 @@ fn headline(run: &Run, findings: &Findings, step: &StepSummary) -> String {
     wrapped("", "", &text)
 }
 
-/// The duration of the load, including the time after the target was lost.
+/// Returns the duration of the load, including the time after the target was lost.
 fn load_sec(run: &Run, step: &StepSummary) -> Option<f64> {
     let record = run.steps.iter().find(|record| record.index == step.index)?;
     Some(record.ended_ns.saturating_sub(record.began_ns) as f64 / 1e9)
 }
 
-/// The windows of throughput and of success, where a lost target makes them differ: throughput covers the time until it was
-/// lost, success every request of the load.
+/// Returns the windows of throughput and of success. They differ for a lost target: throughput covers the time until it
+/// was lost, success every request of the load.
 fn windows(run: &Run, step: &StepSummary) -> (String, String) {
     match (step.lost_at_sec, load_sec(run, step)) {
         (Some(_), Some(load_sec)) => (
@@ -103,7 +103,7 @@ fn counts(run: &Run, findings: &Findings, step: &StepSummary) -> String {
     facts.concat()
 }
 
-/// The first stages of a rate profile in words.
+/// Describes the first stages of a rate profile.
 fn stages(profile: &RateProfile) -> String {
     let text = |stage: &Stage| {
         let (from, to) = (count_text(stage.from_per_sec), count_text(stage.to_per_sec));
@@ -140,7 +140,7 @@ fn load(findings: &Findings, step: &StepSummary) -> String {
     }
 }
 
-/// How the load ended.
+/// Says how the load ended.
 fn ending(run: &Run, step: &StepSummary) -> String {
     let end = match step.end {
         StepEnd::Steady => "ended when throughput was known",
@@ -173,7 +173,7 @@ fn time(run: &Run, step: &StepSummary) -> String {
 
 fn requests(step: &StepSummary) -> String {
     let counts = &step.counts;
-    // Because of their status, or of a failed check.
+    // No success, because of the status or of a failed check.
     let no_success = match counts.completed.saturating_sub(counts.ok) {
         0 => String::new(),
         count => format!(" · {} answered without success", grouped(count)),
@@ -188,7 +188,7 @@ fn requests(step: &StepSummary) -> String {
     )
 }
 
-/// Every check of the plan, also those that all responses passed.
+/// Lists every check of the plan, including those that all responses passed.
 fn checks(findings: &Findings, step: &StepSummary) -> String {
     let line = |(index, check): (u16, &String)| {
         let count = match step.counts.checks.get(index) {
@@ -200,7 +200,7 @@ fn checks(findings: &Findings, step: &StepSummary) -> String {
     (0..).zip(&findings.plan.checks).map(line).collect()
 }
 
-/// The time to open connections; empty if none was opened while measured.
+/// Returns the times to open connections; empty if none was opened while measured.
 fn connects(step: &StepSummary) -> String {
     if step.connect.count == 0 {
         return String::new();
@@ -235,7 +235,7 @@ fn bytes(step: &StepSummary, lower_bound: bool) -> String {
     )
 }
 
-/// Requests that were due but not sent, summed over the workers.
+/// Describes the requests that were due but not sent, summed over the workers.
 fn backlog(run: &Run, step: &StepSummary) -> String {
     let mut by_interval: BTreeMap<u32, u64> = BTreeMap::new();
     let load = run.frames_of(step.index).filter(|frame| frame.head.phase == Phase::Measure);

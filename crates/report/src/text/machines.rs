@@ -11,8 +11,8 @@ use crate::amount::{bound, if_known, list, range};
 use crate::plan_view::PlanView;
 use crate::words::machines::{self as words, number};
 
-/// A plan, and what else was asked for: the machines of each hour before it, the cost and the same with other machines after its
-/// numbers.
+/// Returns a plan with the parts that the user requested: the machines of each hour before it, then, after its numbers,
+/// the cost and the plan after a change.
 pub fn machines(view: &PlanView<'_>) -> String {
     let PlanView { plan, what_if, cost, day } = *view;
     let of_peak = if day.is_some() { "the peak of " } else { "" };
@@ -98,7 +98,7 @@ fn stop(growth: &Growth, stop: &Stop) -> String {
         )
     });
     let used = 100.0 * stop.used / stop.capacity;
-    // Smaller machines than were measured have less than that rate takes.
+    // Machines smaller than the measured ones may need more than they have for that rate.
     let used = match stop.used > stop.capacity {
         true => format!("would be {used:.0} % used at that rate{seen}, and is full"),
         false => format!("is {used:.0} % used{seen}, and full"),
@@ -139,7 +139,7 @@ fn reasons(tier: &TierPlan) -> String {
     fact(&escape_control(&tier.tier), &escape_control(&(said.join(". ") + ".")))
 }
 
-/// What is not known of a changed tier, without what holds as it is, too: "Why" says that.
+/// Returns what is not known about a changed tier, without the doubts that the plan has anyway, which "Why" gives.
 fn further_doubts(changed: &TierPlan, before: &MachinePlan) -> String {
     let known = before.tiers.iter().filter(|tier| tier.tier == changed.tier).flat_map(|tier| &tier.doubts);
     let known: Vec<&Doubt> = known.collect();

@@ -9,27 +9,27 @@ use crate::amount::{counted, if_known, list, seconds};
 use crate::privacy::shown_sentence;
 use crate::words;
 
-/// That a run was killed.
+/// Says that a run was killed.
 pub(crate) const UNFINISHED: &str =
     "This run did not finish. The report covers what was recorded until then.";
 
-/// The same of a run that goes on.
+/// Says that a run is in progress.
 pub(crate) const UNDER_WAY: &str = "This run is still going on. The report covers what was recorded so far.";
 
-/// Remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are not
-/// what was meant.
+/// Returns remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are
+/// not what was meant.
 pub(super) fn remarks(run: &Run, findings: &Findings) -> String {
     let remarks = damage(run).into_iter().chain(remark_texts(run, findings));
     remarks.map(|text| wrapped("", "", &text) + "\n").collect()
 }
 
-/// What of the run file cannot be trusted; the rest of a report is about the rest of the file.
+/// Says which parts of the run file cannot be trusted; the rest of a report is about the rest of the file.
 pub(crate) fn damage(run: &Run) -> Option<String> {
     let texts = list(run.damage.iter().map(words::damage), "; ");
     (!run.damage.is_empty()).then(|| format!("damaged: {texts}. What follows is of the rest."))
 }
 
-/// The same, each as it is.
+/// Returns the same remarks, unformatted.
 pub(super) fn remark_texts(run: &Run, findings: &Findings) -> impl Iterator<Item = String> {
     let unsealed = (!run.manifest.sealed).then(|| UNFINISHED.to_owned());
     let cold = run.events.iter().find(|event| event.kind == EventKind::NotWarm).map(|event| {
@@ -61,24 +61,24 @@ fn is_at_limit(streams_max: u32, findings: &Findings) -> bool {
     findings.steps.iter().any(|step| u32::from(step.depth) == streams_max)
 }
 
-/// True if a body was to be expected: it was a GET, and not a status without one.
+/// True if a body was expected but missing: it was a GET, with a status that has a body.
 fn is_empty(first: &FirstAnswer, findings: &Findings) -> bool {
     first.body_bytes == 0 && first.status == 200 && findings.plan.target.method == "GET"
 }
 
-/// The events with their times; empty if there were none. That a run began at rest is worth no line.
+/// Returns the events with their times; empty if there were none. The event `rested` is left out.
 pub(super) fn events(run: &Run) -> String {
     let line = |event: &Event| fact(&seconds(event.at_ns as f64 / 1e9), &escape_control(&in_words(event)));
     let shown = run.events.iter().filter(|event| event.kind != EventKind::Rested);
     headed("Events", shown.map(line).collect())
 }
 
-/// Without the remedy of a failure, which the block of failures has.
+/// Returns an event in words, without the remedy of a failure, which the block of failures has.
 pub(crate) fn in_words(event: &Event) -> String {
     event.failure.map_or_else(|| shown_sentence(&event.text), words::failure_name)
 }
 
-/// The target before the load, and the machine that made the load.
+/// Describes the target before the load, and the machine that made the load.
 pub(super) fn preflight(run: &Run, findings: &Findings) -> String {
     let before = &run.manifest.preflight;
     let facts = [
@@ -104,7 +104,7 @@ fn target(before: &Preflight) -> String {
     escape_control(&text)
 }
 
-/// The one request before the load, where the command sent one.
+/// Describes the one request before the load, if the command sent one.
 fn first_answer(first: &FirstAnswer, findings: &Findings) -> String {
     let target = &findings.plan.target;
     let request = escape_control(&format!("{} {}", target.method, target.path));
@@ -119,7 +119,7 @@ fn first_answer(first: &FirstAnswer, findings: &Findings) -> String {
     )
 }
 
-/// The protocol of the connections, their encryption, and the driver.
+/// Describes the protocol of the connections, their encryption, and the driver.
 fn protocol(run: &Run) -> String {
     let manifest = &run.manifest;
     let tls = if_known(manifest.tls.as_ref(), |tls| {
@@ -131,7 +131,7 @@ fn protocol(run: &Run) -> String {
     escape_control(&format!("{}{tls}; driven by {}", manifest.protocol, manifest.driver))
 }
 
-/// The machine that made the load, and the version of Plimsoll.
+/// Describes the machine that made the load, and gives the version of Plimsoll.
 pub(crate) fn machine(run: &Run) -> String {
     let machine = &run.manifest.machine;
     let limits = &machine.limits;

@@ -10,7 +10,7 @@ use super::table::{Column, cells, laid_out, table};
 use crate::amount::{NOT_KNOWN, if_known, percentile, range, ratio, seconds, span};
 use crate::words;
 
-/// Columns of the longest bar.
+/// The width of the longest bar, in columns.
 const BAR: usize = 14;
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
@@ -18,7 +18,7 @@ const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '�
 struct Row {
     load: String,
     offered: f64,
-    /// `None` if it ended before its second half began.
+    /// Requests per second; `None` if the overload ended before its second half began.
     goodput: Option<f64>,
     left: String,
     failed: String,
@@ -27,7 +27,7 @@ struct Row {
 }
 
 impl Row {
-    /// All of its goodput is left where the rate itself is known to hold.
+    /// The row of the rate itself: all of its goodput is left if the rate is known to hold.
     fn reference(phase: &OverloadPhase, overload: &Overload) -> Self {
         let holds = overload.reference_doubt.is_none() && phase.span_sec > 0.0;
         let left = if holds { "100 %" } else { NOT_KNOWN };
@@ -63,12 +63,12 @@ fn known(rate: Option<f64>) -> String {
     rate.map_or_else(|| "n/k".to_owned(), count_text)
 }
 
-/// Goodput against offered load, a line for each overload.
+/// Returns goodput against offered load, a line for each overload.
 pub(super) fn short_table(overload: &Overload) -> String {
     laid_out(WIDTH, &short_cells(overload))
 }
 
-/// The cells of that table below the names of its columns.
+/// Returns the cells of the short table below the names of its columns.
 pub(crate) fn short_cells(overload: &Overload) -> Vec<Vec<String>> {
     let reference = overload.reference.as_ref().map(|phase| Row::reference(phase, overload));
     let rows: Vec<Row> = reference.into_iter().chain(overload.steps.iter().map(Row::overload)).collect();
@@ -86,7 +86,7 @@ pub(crate) fn short_cells(overload: &Overload) -> Vec<Vec<String>> {
     cells(&rows, &columns)
 }
 
-/// A bar of this part of the longest, to an eighth of a column.
+/// Returns a bar of this share of the longest, to an eighth of a column.
 fn bar(part: f64) -> String {
     let eighths = (part.clamp(0.0, 1.0) * (BAR * 8) as f64).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
@@ -94,7 +94,7 @@ fn bar(part: f64) -> String {
     bar
 }
 
-/// What goodput counts, and when users give up.
+/// Says what goodput counts, and when users give up.
 pub(crate) fn meaning(findings: &Findings, overload: &Overload) -> String {
     let timeout = span(findings.plan.generator.timeout);
     match overload.limit_ms {
@@ -106,7 +106,8 @@ pub(crate) fn meaning(findings: &Findings, overload: &Overload) -> String {
     }
 }
 
-/// The limits that protect the target, and the command that gives them as settings; `None` where no rate is known to hold.
+/// Returns the limits that protect the target, and the command that gives them as settings; `None` where no rate is known
+/// to hold.
 pub(super) fn limits(findings: &Findings, page: &Page) -> Option<String> {
     let limits = protecting(findings)?;
     let run = page.run_name.as_ref().map_or_else(|| "last".to_owned(), Clone::clone);
@@ -115,7 +116,7 @@ pub(super) fn limits(findings: &Findings, page: &Page) -> Option<String> {
     ))
 }
 
-/// The limits alone.
+/// Returns the limits alone.
 pub(crate) fn protecting(findings: &Findings) -> Option<String> {
     let limits = words::limits_text(&protection(findings)?);
     let ramp = findings.overload.as_ref().and_then(|overload| overload.ramp);
@@ -127,7 +128,7 @@ pub(crate) fn protecting(findings: &Findings) -> Option<String> {
     })
 }
 
-/// Everything about overloads; empty without any.
+/// Returns everything about overloads; empty without any.
 pub(super) fn block(findings: &Findings) -> String {
     let Some(overload) = &findings.overload else { return String::new() };
     let url = escape_control(&findings.plan.target.url);
@@ -138,7 +139,7 @@ pub(super) fn block(findings: &Findings) -> String {
     blocks([headed("Overload", lines), settled(findings, overload), before_and_after(overload)])
 }
 
-/// The judged part of each overload.
+/// Returns the judged part of each overload.
 fn settled(findings: &Findings, overload: &Overload) -> String {
     let reference = overload.reference.iter().map(|phase| ("1×".to_owned(), phase, String::new()));
     let rows: Vec<(String, &OverloadPhase, String)> = reference
@@ -162,7 +163,7 @@ fn settled(findings: &Findings, overload: &Overload) -> String {
     headed("Goodput in the second half of each overload", table(&rows, &columns))
 }
 
-/// The base before each overload, and whether goodput came back to it.
+/// Returns the base load before each overload, and whether goodput came back to it.
 fn before_and_after(overload: &Overload) -> String {
     if overload.steps.is_empty() {
         return String::new();
@@ -189,7 +190,7 @@ fn back(step: &OverloadStep) -> String {
     }
 }
 
-/// The overloads of several runs side by side; empty unless two have any. Each run comes with its name.
+/// Returns the overloads of several runs, each with its name, in one table; empty unless two runs have any.
 pub fn overloads(runs: &[(&str, &Findings)]) -> String {
     let with: Vec<(&str, &Overload)> =
         runs.iter().filter_map(|(name, findings)| Some((*name, findings.overload.as_ref()?))).collect();

@@ -1,4 +1,4 @@
-//! What a short answer is written for: the width of its lines, colours, and the name under which the run is found again.
+//! The form of a short answer: the width of its lines, colours, and the name under which the run is found again.
 
 use anstyle::{AnsiColor, Style};
 
@@ -8,15 +8,15 @@ pub struct Page {
     /// Columns of a line. A word that is longer stands alone on a line.
     pub width: usize,
     pub colours: bool,
-    /// What names the recorded run on a command line, such as `last`; `None` for a run that was not recorded.
+    /// The name of the recorded run on a command line, such as `last`; `None` for a run that was not recorded.
     pub run_name: Option<String>,
 }
 
 impl Page {
-    /// The width where none is known, as in a pipe.
+    /// The width if it is not known, as in a pipe.
     pub const DEFAULT_WIDTH: usize = 80;
 
-    /// A page of that width without colours, for a run that no file is named of.
+    /// A page of the default width without colours, for a run that has no name.
     pub fn plain() -> Self {
         Self { width: Self::DEFAULT_WIDTH, colours: false, run_name: None }
     }
@@ -35,7 +35,7 @@ impl Page {
         text.replacen(part, &self.paint(ink, part), 1)
     }
 
-    /// Paints each line for itself, so that no colour crosses the end of a line.
+    /// Paints each line separately, so that no colour crosses the end of a line.
     pub(super) fn paint_lines(&self, ink: Ink, text: &str) -> String {
         text.lines().map(|line| self.paint(ink, line) + "\n").collect()
     }
@@ -48,7 +48,7 @@ pub(super) enum Ink {
     Strong,
     Good,
     Bad,
-    /// Not known, or to be taken with care.
+    /// Unknown, or to be read with care.
     Doubt,
     Faint,
 }

@@ -2,17 +2,17 @@
 
 /// The widest line of a report.
 pub(super) const WIDTH: usize = 100;
-/// Where the text of a fact begins, after its name.
+/// The column of a fact's text, after its name.
 const FACT_INDENT: usize = 14;
 
-/// The text in lines of at most [`WIDTH`] columns, the first after `first`, the others after `next`.
-/// A word longer than a line (a URL) gets a line of its own. An amount and its unit stay on one line: [`glued`] joins them
-/// with a no-break space, which is replaced here.
+/// Wraps the text in lines of at most [`WIDTH`] columns, the first after `first`, the others after `next`. A word longer
+/// than a line (a URL) gets a line of its own. An amount and its unit stay on one line: [`glued`] joins them with a
+/// no-break space, which is replaced here.
 pub(super) fn wrapped(first: &str, next: &str, text: &str) -> String {
     wrapped_to(WIDTH, first, next, text)
 }
 
-/// The same in lines of at most `columns`.
+/// Wraps the text in lines of at most `columns`.
 pub(super) fn wrapped_to(columns: usize, first: &str, next: &str, text: &str) -> String {
     let mut lines = Vec::new();
     let mut line = first.to_owned();
@@ -33,12 +33,12 @@ pub(super) fn wrapped_to(columns: usize, first: &str, next: &str, text: &str) ->
     lines.iter().map(|line| line.replace('\u{a0}', " ").trim_end().to_owned() + "\n").collect()
 }
 
-/// Columns of a text; every character of a report is one column wide.
+/// Returns the columns of a text; every character of a report is one column wide.
 pub fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The text in at most so many columns, with an ellipsis for what is cut.
+/// Cuts the text to a number of columns, with an ellipsis for the rest.
 pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -72,12 +72,12 @@ pub(super) fn fact(name: &str, text: &str) -> String {
     wrapped(&first, &" ".repeat(FACT_INDENT), text)
 }
 
-/// One point of a list.
+/// Formats one item of a list.
 pub(super) fn point(text: &str) -> String {
     wrapped("  - ", "    ", text)
 }
 
-/// What to do, at this indent.
+/// Formats an advice at this indent.
 pub(super) fn advice(indent: &str, text: &str) -> String {
     wrapped(&format!("{indent}→ "), &format!("{indent}  "), text)
 }
@@ -92,7 +92,7 @@ pub(super) fn headed(heading: &str, lines: String) -> String {
     if lines.is_empty() { lines } else { format!("{heading}\n{lines}") }
 }
 
-/// The blocks that hold something, with an empty line between them.
+/// Joins the blocks that are not empty, with an empty line between them.
 pub(super) fn blocks(blocks: impl IntoIterator<Item = String>) -> String {
     let there = blocks.into_iter().filter(|block| !block.is_empty());
     there.collect::<Vec<_>>().join("\n")

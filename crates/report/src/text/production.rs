@@ -11,12 +11,12 @@ use super::short::MAX_LINES;
 use crate::amount::{counted, if_known};
 use crate::words;
 
-/// Resources in the table, at most.
+/// The maximum number of resources in the table.
 const MAX_ROWS: usize = 6;
-/// Between two columns.
+/// The space between two columns.
 const GAP: &str = "  ";
 
-/// What was found in series of production.
+/// Reports the findings about series of production.
 pub fn production(findings: &ProductionFindings, page: &Page) -> String {
     let shown = shown(findings);
     let ink = match findings.limit {
@@ -54,7 +54,8 @@ fn heading(findings: &ProductionFindings, page: &Page) -> String {
     page.paint_lines(Ink::Faint, &wrapped_to(page.width, "", "", &text))
 }
 
-/// The resources whose law is known, of several instances the one that fills first and their sum; as many as fit.
+/// Returns the resources whose law is known, as many as fit. Of several instances, only the one that fills first and
+/// their sum.
 fn shown(findings: &ProductionFindings) -> Vec<&ResourceFinding> {
     let mut shown: Vec<&ResourceFinding> = Vec::new();
     for resource in findings.resources.iter().filter(|one| one.demand.is_some() && one.kind.limits()) {
@@ -111,7 +112,7 @@ fn row(resource: &ResourceFinding, findings: &ProductionFindings) -> [String; 6]
     ]
 }
 
-/// Those that fill too far beyond what was observed.
+/// Counts the resources that fill too far beyond what was observed.
 fn beyond(findings: &ProductionFindings) -> Option<String> {
     let most = words::production_beyond(findings)?;
     let count = findings.resources.iter().filter(|resource| {
@@ -129,7 +130,7 @@ fn beyond(findings: &ProductionFindings) -> Option<String> {
     })
 }
 
-/// The remarks, as many as there is room for; one at least.
+/// Returns the remarks, at least one, and as many as there is room for.
 fn remarks(findings: &ProductionFindings, shown: &[&ResourceFinding], page: &Page, lines: usize) -> String {
     let mut text = String::new();
     for remark in words::production_remarks(findings, shown, time) {

@@ -10,10 +10,10 @@ use super::table::{Column, table};
 use crate::amount::{at_least, if_known, load_of, seconds};
 use crate::profiled::{NoProfile, Order, ProfiledRun};
 
-/// Functions in the report of a run; `plimsoll profile` shows more.
+/// The number of functions in the report of a run; `plimsoll profile` shows more.
 const SHOWN_IN_REPORT: usize = 10;
 
-/// The block of a run's report; empty if there is no profile. An event says why one could not be taken.
+/// Returns the block of a run's report; empty without a profile. An event says why one could not be taken.
 pub(super) fn block(run: &Run, findings: &Findings) -> String {
     match ProfiledRun::from_run(run, findings) {
         Ok(profiled) => profile(&profiled, Order::Cumulative, SHOWN_IN_REPORT),
@@ -22,7 +22,7 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     }
 }
 
-/// The functions of a profile with the most CPU time.
+/// Returns the functions of a profile with the most CPU time.
 pub fn profile(profiled: &ProfiledRun, order: Order, top: usize) -> String {
     let per_request = profiled.per_request();
     let total = profiled.stacks.total();
@@ -77,8 +77,8 @@ fn rest(functions: usize, top: usize) -> String {
     }
 }
 
-/// The difference of two profiles in CPU time per request, candidate − reference. The text calls the reference A and the
-/// candidate B.
+/// Returns the difference of two profiles in CPU time per request, candidate − reference. The text calls the reference A
+/// and the candidate B.
 pub fn profile_difference(
     candidate: &ProfiledRun,
     reference: &ProfiledRun,
@@ -151,7 +151,7 @@ fn signed(micros: Micros) -> String {
     format!("{sign}{}", with_half(Micros { value: micros.value.abs(), ..micros }))
 }
 
-/// A name on one line. A table breaks at `, `, which names of generic functions contain.
+/// Returns a name on one line. A table breaks lines at `, `, which names of generic functions contain.
 fn shown(name: &str) -> String {
     escape_control(name).replace(", ", ",")
 }

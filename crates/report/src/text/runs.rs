@@ -8,30 +8,30 @@ use plimsoll_units::escape_control;
 use super::paragraph::{cut, width};
 use crate::amount::at_least;
 
-/// From these columns on there is room for the file, the target and the tags next to the name.
+/// The number of columns from which the file, the target and the tags fit next to the name.
 const WIDE: usize = 130;
-/// Columns of the limit.
+/// The width of the column of limits.
 const LIMIT: usize = 28;
-/// Where tags begin in a line of their own.
+/// The indent of tags in a line of their own.
 const INDENT: usize = 11;
 
 /// One run of a list.
 #[derive(Debug)]
 pub struct ListedRun<'a> {
-    /// What a command line calls it, such as `last~2`, or `store`; empty where it has no such name.
+    /// The name on a command line, such as `last~2`, or `store`; empty if it has none.
     pub name: String,
-    /// True of a run of the store: commands find it by its file.
+    /// True for a run of the store: commands find it by its file.
     pub is_stored: bool,
     /// The name of its file.
     pub file: &'a str,
-    /// What it came to, or why that is not known.
+    /// The run's key figures, or why they are not known.
     pub entry: Result<&'a RunEntry, String>,
 }
 
-/// What a list of runs is written for.
+/// The form of a list of runs.
 #[derive(Debug, Clone, Copy)]
 pub struct RunsPage {
-    /// Columns of a line; `usize::MAX` where it is read by another program.
+    /// The width of a line; `usize::MAX` if another program reads it.
     pub columns: usize,
     /// True if the runs have names by which commands find them.
     pub has_names: bool,
@@ -39,7 +39,7 @@ pub struct RunsPage {
     pub now_unix_ms: u64,
 }
 
-/// The runs in lines as wide as the page; where that is narrow, only by the one name that a command takes.
+/// Returns the runs in lines as wide as the page. On a narrow page, a run has only the one name that a command accepts.
 pub fn runs(runs: &[ListedRun<'_>], page: RunsPage) -> String {
     let has_stored = runs.iter().any(|run| run.is_stored);
     page.header(has_stored) + &runs.iter().map(|run| page.line(run)).collect::<String>()
@@ -75,7 +75,7 @@ impl RunsPage {
             (true, true) => "(ended early) ",
             (true, false) => "",
         };
-        // What a command takes is never cut.
+        // The name that a command accepts is never cut.
         let kept = match (self.has_names, run.is_stored) {
             (false, _) => usize::MAX,
             (true, true) => width(ended) + width(&file) + 2,
@@ -100,7 +100,7 @@ impl RunsPage {
         self.cells(cells, kept) + &tags_below
     }
 
-    /// A line: a name, an age, a command, a throughput, a limit and what is last, of which `kept` columns are there at least.
+    /// Formats a line. At least `kept` columns of the last cell are shown.
     fn cells(&self, [name, age, command, per_sec, limit, last]: [&str; 6], kept: usize) -> String {
         let name = if self.has_names { format!("{name:<8}") } else { String::new() };
         let limit = cut(limit, LIMIT);
@@ -111,13 +111,13 @@ impl RunsPage {
     }
 }
 
-/// The rate that a search found, or else the throughput, in requests per second.
+/// Returns the rate that a search found, or else the throughput, in requests per second.
 fn served(entry: &RunEntry) -> String {
     let served = entry.figures.served();
     served.map_or_else(|| "0".to_owned(), |(rate, is_least)| at_least(rate.value, is_least))
 }
 
-/// An age in its largest unit, rounded down: `59 s`, `3 min`, `5 h`, `12 d`.
+/// Formats an age in its largest unit, rounded down: `59 s`, `3 min`, `5 h`, `12 d`.
 fn age_text(age: Duration) -> String {
     let sec = age.as_secs();
     match sec {

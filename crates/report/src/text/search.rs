@@ -13,12 +13,12 @@ use crate::words;
 
 /// The heading of the trials.
 pub(crate) const TRIALS: &str = "Search, in the order of the trials";
-/// An interval that a longer search would narrow.
+/// A longer search would narrow an interval that is wider than this.
 const WIDE: f64 = 0.03;
-/// The budget to narrow it, at least.
+/// The minimum budget of that longer search.
 const LONGER: Duration = Duration::from_secs(600);
 
-/// What the target holds, as the rest of a sentence that begins with its URL; `None` without a search.
+/// Returns what the target holds, as the rest of a sentence that begins with its URL; `None` without a search.
 pub(super) fn held(findings: &Findings) -> Option<String> {
     let search = findings.search.as_ref()?;
     let within = words::within(&findings.plan.slo);
@@ -50,7 +50,7 @@ pub(super) fn held(findings: &Findings) -> Option<String> {
     Some(text + &drift(search) + &hysteresis(search) + &outage(search))
 }
 
-/// A maximum that moved is reported with both of its values.
+/// Reports a maximum that moved with both of its values.
 fn drift(search: &RateSearch) -> String {
     let Some(Drift { held_per_sec, broken_per_sec, falls }) = search.drift else { return String::new() };
     let (held, broken) = (count_text(held_per_sec), count_text(broken_per_sec));
@@ -70,7 +70,7 @@ fn outage(search: &RateSearch) -> String {
     if_known(search.outage, |outage| format!(" The ladder brought it down. {}", words::outage_text(&outage)))
 }
 
-/// What happens at the lowest rate that is too high.
+/// Says what happens at the lowest rate that is too high.
 fn beyond(search: &RateSearch, broken: f64) -> String {
     let what = search.breach.map_or_else(|| "the conditions do not hold".to_owned(), breach);
     format!("At {} requests/s {what}.", count_text(broken))
@@ -91,7 +91,7 @@ fn breach(breach: Breach) -> String {
     }
 }
 
-/// What the time was too short for.
+/// Says how precise the result is, and which flags make it more precise.
 fn precision(findings: &Findings, search: &RateSearch, (held, broken): (f64, f64)) -> String {
     let gap = broken / held - 1.0;
     let is_unfinished = search.end == SearchEnd::Unfinished;
@@ -107,7 +107,7 @@ fn precision(findings: &Findings, search: &RateSearch, (held, broken): (f64, f64
     format!(" After {loaded} of load{when} the two differ by {}{advice}.", share_text(gap))
 }
 
-/// The flags of a search with a narrower interval than one of this budget; `None` where no budget makes it narrower.
+/// Returns the flags of a search with a narrower interval than with this budget; `None` if no budget makes it narrower.
 fn narrower(findings: &Findings, budget: Duration, is_unfinished: bool) -> Option<String> {
     let min = (2 * budget).max(LONGER).as_secs().div_ceil(60);
     let longer = RateSearchOrder::within(Duration::from_secs(60 * min));
@@ -116,7 +116,7 @@ fn narrower(findings: &Findings, budget: Duration, is_unfinished: bool) -> Optio
     let was_given = order != RateSearchOrder::within(budget);
     match () {
         () if is_unfinished || is_narrower && !was_given => Some(format!("--budget {min}m")),
-        // What an overload searches with cannot be given.
+        // The parameters of an overload's own search cannot be given.
         () if is_narrower && findings.plan.overload.is_none() => {
             Some(format!("--within {}% --budget {min}m", 100.0 * longer.tolerance))
         }
@@ -124,8 +124,8 @@ fn narrower(findings: &Findings, budget: Duration, is_unfinished: bool) -> Optio
     }
 }
 
-/// How the highest rate that held is named where none broke: by "≥" where the limit is that of the generator, as in every table; and why
-/// there is no higher one.
+/// Returns the prefix of the highest rate that held if none broke, and why there is no higher one. The prefix is "≥" if
+/// the generator was the limit, as in every table.
 fn bound(end: SearchEnd) -> (&'static str, &'static str) {
     match end {
         SearchEnd::GeneratorLimited => ("≥", "; higher rates are beyond the load generator"),
@@ -135,12 +135,12 @@ fn bound(end: SearchEnd) -> (&'static str, &'static str) {
     }
 }
 
-/// Every trial in a line; empty without a search.
+/// Returns every trial in a line; empty without a search.
 pub(super) fn block(findings: &Findings) -> String {
     headed(TRIALS, laid_out(WIDTH, &trials(findings)))
 }
 
-/// The cells of the trials below their names; empty without a search.
+/// Returns the cells of the trials below their names; empty without a search.
 pub(crate) fn trials(findings: &Findings) -> Vec<Vec<String>> {
     let Some(search) = &findings.search else { return Vec::new() };
     let rate = |trial: &&TrialSummary| trial.step.rate_per_sec.map_or_else(String::new, count_text);

@@ -28,19 +28,19 @@ use super::{claim, failures, origin, traces, verdict};
 use crate::amount::{at_least, chosen_step};
 use crate::words;
 
-/// The longest answer.
+/// The maximum number of lines of an answer.
 pub const MAX_LINES: usize = 20;
-/// Lines of the verdict; its first sentence is never cut.
+/// The maximum number of lines of the verdict; its first sentence is never cut.
 const VERDICT_LINES: usize = 4;
-/// Lines of a remark; its first sentence is never cut.
+/// The maximum number of lines of a remark; its first sentence is never cut.
 const REMARK_LINES: usize = 2;
 const MAX_REMARKS: usize = 2;
-/// What explains `n/k` in the table.
+/// The explanation of `n/k` in the table.
 pub(crate) const NOT_KNOWN: &str = "n/k: not known, too few requests ended (p99 needs 299 of them).";
-/// Steps of the ladder that are shown at least, where there are so many.
+/// The number of steps of a ladder that are always shown.
 const MIN_STEPS: usize = 3;
 
-/// The short answer of a run.
+/// Returns the short answer of a run.
 pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
     let damage =
         origin::damage(run).map(|text| page.paint_lines(Ink::Bad, &wrapped_to(page.width, "", "", &text)));
@@ -54,7 +54,7 @@ pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
     let body = match findings.plan.load {
         Load::Single { .. } => level::level(findings, page),
         Load::Ladder { .. } => {
-            // Its header and the empty lines around it take three.
+            // The ladder's header and the empty lines around it take three.
             let taken = [&head, &verdict, &tail].iter().map(|part| part.lines().count()).sum::<usize>() + 3;
             let rows = match run.manifest.command {
                 RunCommand::Sweep => findings.steps.len(),
@@ -70,14 +70,14 @@ pub fn short(run: &Run, findings: &Findings, page: &Page) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// The answer with its remarks, as far as there is room, and where the rest is read.
+/// Adds remarks to the answer if there is room, and says where to read the rest.
 fn with_remarks(answer: String, run: &Run, findings: &Findings, page: &Page) -> String {
     let (remarks, more) = (remarks(run, findings, page), more(run, findings, page));
     let lines = [&answer, &remarks, &more].iter().map(|part| part.lines().count()).sum::<usize>();
     if lines > MAX_LINES { answer + &more } else { answer + &remarks + &more }
 }
 
-/// The throughput of the ladder or the search, in requests per second, bounded as in the first sentences.
+/// Returns the throughput of the ladder or the search, in requests per second, bounded as in the first sentences.
 pub(crate) fn served_in_short(findings: &Findings) -> String {
     let HeadlineFigure { per_sec, bound, .. } = HeadlineFigure::of_steps(findings);
     let Some(per_sec) = per_sec else { return none_served(findings).to_owned() };
@@ -88,13 +88,13 @@ pub(crate) fn served_in_short(findings: &Findings) -> String {
     }
 }
 
-/// Nothing, where requests ended and none with success; else it is not known.
+/// Returns "0" if requests ended but none with success; otherwise the throughput is not known.
 fn none_served(findings: &Findings) -> &'static str {
     let any = |count: fn(&Counts) -> u64| findings.steps.iter().any(|step| count(&step.counts) > 0);
     if any(Counts::ended) && !any(|counts| counts.ok) { "0" } else { "not known" }
 }
 
-/// What limits the target and where, as a phrase.
+/// Returns what limits the target and where, as a phrase.
 pub fn limit_in_short(findings: &Findings) -> String {
     let verdict = &findings.verdict;
     match (verdict.limit, &verdict.place) {
@@ -108,20 +108,20 @@ pub fn limit_in_short(findings: &Findings) -> String {
     }
 }
 
-/// The same with how certain it is: `limit (likely): pool of java on api`.
+/// Returns the limit with its confidence: `limit (likely): pool of java on api`.
 pub(crate) fn verdict_in_short(findings: &Findings) -> String {
     let confidence = confidence(findings).map(|confidence| format!(" ({confidence})"));
     format!("limit{}: {}", confidence.unwrap_or_default(), limit_in_short(findings))
 }
 
-/// What limits the target, how certain that is, and why it is not the load generator.
+/// Says what limits the target, with which confidence, and why it is not the load generator.
 fn verdict_of(run: &Run, findings: &Findings, page: &Page) -> String {
     let (label, said) = verdict_parts(run, findings);
     let text = sentences_in(page, VERDICT_LINES, &format!("{label} {said}"), "  ");
     page.paint_part(Ink::Strong, &label, &text)
 }
 
-/// The label of the verdict with how certain it is, and its sentences.
+/// Returns the label of the verdict with its confidence, and its sentences.
 pub(crate) fn verdict_parts(run: &Run, findings: &Findings) -> (String, String) {
     let verdict = &findings.verdict;
     let label = match confidence(findings) {
@@ -135,7 +135,7 @@ pub(crate) fn verdict_parts(run: &Run, findings: &Findings) -> (String, String) 
     (label, said + &generator)
 }
 
-/// How certain a verdict is; `None` for one that names nothing.
+/// Returns the confidence of a verdict; `None` if it names nothing.
 fn confidence(findings: &Findings) -> Option<&'static str> {
     let verdict = &findings.verdict;
     if matches!(verdict.limit, Limit::Unknown | Limit::None) {
@@ -151,7 +151,7 @@ fn confidence(findings: &Findings) -> Option<&'static str> {
     }
 }
 
-/// What changes how the figures are read, as far as there is room.
+/// Returns remarks that change how the figures are read, as far as there is room.
 fn remarks(run: &Run, findings: &Findings, page: &Page) -> String {
     let shown = remark_texts(run, findings)
         .take(MAX_REMARKS)
@@ -159,9 +159,9 @@ fn remarks(run: &Run, findings: &Findings, page: &Page) -> String {
     shown.map(|text| page.paint_lines(Ink::Doubt, &text)).collect()
 }
 
-/// What changes how the figures are read, the most important first.
+/// Returns remarks that change how the figures are read, the most important first.
 pub(crate) fn remark_texts(run: &Run, findings: &Findings) -> impl Iterator<Item = String> {
-    // Where the interval is only wide, the first line has it.
+    // If the interval is only wide, the first line says so.
     let is_unsettled = |step: &&StepSummary| step.counts.ok > 0 && step.steadiness != Steadiness::Wide;
     let settled = chosen_step(findings)
         .filter(is_unsettled)
@@ -173,7 +173,7 @@ pub(crate) fn remark_texts(run: &Run, findings: &Findings) -> impl Iterator<Item
     origin::remark_texts(run, findings).chain(failures::chief(findings)).chain(settled).chain(unobserved)
 }
 
-/// Where the rest is read.
+/// Says where to read the rest.
 fn more(run: &Run, findings: &Findings, page: &Page) -> String {
     let steps = match findings.steps.len() {
         0 | 1 => String::new(),

@@ -9,7 +9,7 @@ use super::paragraph::{headed, wrapped};
 use crate::amount::{bound, counted, load_of, percentile, ratio};
 use crate::words;
 
-/// Each condition with whether it held, the measured value and its limit; empty without an SLO.
+/// Returns each condition with whether it held, the measured value and its limit; empty without an SLO.
 pub(super) fn block(findings: &Findings) -> String {
     let Some((step, conditions)) = conditions(findings) else { return String::new() };
     let lines = conditions.iter().map(|condition| {
@@ -22,7 +22,7 @@ pub(super) fn block(findings: &Findings) -> String {
     headed(&format!("SLO at {}", load_of(step)), lines.collect())
 }
 
-/// Why a condition is not known to hold or to be broken.
+/// Says why it is not known whether a condition holds.
 pub(crate) fn doubt(findings: &Findings) -> &'static str {
     if claim::lacks_rate(findings) {
         return "not known: no rate of arrivals is known to hold it";
@@ -30,19 +30,19 @@ pub(crate) fn doubt(findings: &Findings) -> &'static str {
     "not known: too little was measured to decide"
 }
 
-/// A condition and what came of it.
+/// A condition and its result.
 pub(crate) struct Condition {
     pub(crate) held: Held,
-    /// What it asks for, the same in every run: `p99 ≤ 500 ms`.
+    /// The name of the condition, the same in every run: `p99 ≤ 500 ms`.
     pub(crate) name: String,
     seen: String,
-    /// How many requests it was seen over.
+    /// The number of requests it was measured over, in words.
     over: String,
     limit: String,
 }
 
 impl Condition {
-    /// The measured value with its limit, and how many requests it was measured over.
+    /// Formats the measured value with its limit, and the number of requests it was measured over.
     pub(crate) fn text(&self) -> String {
         format!("{}{} ({})", self.seen, self.over, self.limit)
     }
@@ -52,7 +52,7 @@ impl Condition {
     }
 }
 
-/// The step that was judged, and each condition; `None` without an SLO or a step.
+/// Returns the step that was judged, and each condition; `None` without an SLO or a step.
 pub(crate) fn conditions(findings: &Findings) -> Option<(&StepSummary, Vec<Condition>)> {
     let check = findings.slo.as_ref()?;
     let step = judged_step(findings)?;
@@ -60,7 +60,7 @@ pub(crate) fn conditions(findings: &Findings) -> Option<(&StepSummary, Vec<Condi
     Some((step, latency(check, step).chain(others.into_iter().flatten()).collect()))
 }
 
-/// The sign of a condition.
+/// Returns the sign of a condition.
 pub(super) fn sign(held: Held) -> &'static str {
     match held {
         Held::Yes => "✔",
@@ -69,8 +69,8 @@ pub(super) fn sign(held: Held) -> &'static str {
     }
 }
 
-/// The step that decides the conditions: the trial that decided a search, else the best step within the limits, or the lowest if
-/// none is; `None` without an SLO or a step.
+/// Returns the step that decides the conditions: the trial that decided a search, else the best step within the limits,
+/// or the lowest step if none is within them. `None` without an SLO or a step.
 pub(crate) fn judged_step(findings: &Findings) -> Option<&StepSummary> {
     let check = findings.slo.as_ref()?;
     if let Some(trial) = findings.search.as_ref().and_then(RateSearch::deciding) {
@@ -82,7 +82,7 @@ pub(crate) fn judged_step(findings: &Findings) -> Option<&StepSummary> {
     }
 }
 
-/// The conditions that one step decides, at a step that was not judged: met, broken, or not known.
+/// Judges the conditions that one step decides, at a step other than the judged one: met, broken, or not known.
 pub(super) fn conditions_at(slo: &Slo, step: &StepSummary) -> Vec<Condition> {
     let check = SloCheck {
         slo: slo.clone(),
@@ -100,12 +100,12 @@ pub(super) fn is_broken(slo: &Slo, step: &StepSummary) -> bool {
     latency_held(slo, step).contains(&Held::No) || success_held(slo, step) == Held::No
 }
 
-/// Whether one step alone meets each limit of latency.
+/// Returns whether one step alone meets each limit of latency.
 fn latency_held(slo: &Slo, step: &StepSummary) -> Vec<Held> {
     slo.latency.iter().zip(&step.limited).map(|(limit, seen)| limit_held(limit, seen, step)).collect()
 }
 
-/// Whether one step alone meets the limit of this percentile; not known also without a limit.
+/// Returns whether one step alone meets the limit of this percentile; not known if there is no limit.
 pub(super) fn percentile_held(slo: &Slo, percent: f64, step: &StepSummary) -> Held {
     let mut limits = slo.latency.iter().zip(&step.limited);
     let limited = limits.find(|(limit, _)| limit.percent == percent);
@@ -114,7 +114,7 @@ pub(super) fn percentile_held(slo: &Slo, percent: f64, step: &StepSummary) -> He
 
 fn limit_held(limit: &LatencyLimit, seen: &Percentile, step: &StepSummary) -> Held {
     let times = &step.latency;
-    // Where a percentile is not known, it is not below the shortest time, and a high one not below the median.
+    // An unknown percentile is not below the shortest time, and from the median on not below the median.
     let shortest_ns = (times.count > 0).then_some(times.min_ns);
     let median_ns = times.p50.ns.filter(|_| limit.percent >= 50.0);
     let is_above = || [median_ns, shortest_ns].into_iter().flatten().any(|ns| ns > limit.limit_ns());
@@ -124,7 +124,7 @@ fn limit_held(limit: &LatencyLimit, seen: &Percentile, step: &StepSummary) -> He
     })
 }
 
-/// The same of the success ratio.
+/// Returns whether one step alone meets the limit of the success ratio.
 pub(super) fn success_held(slo: &Slo, step: &StepSummary) -> Held {
     held(slo.success_ratio.zip(step.success_ratio).map(|(limit, ratio)| ratio >= limit))
 }

@@ -20,10 +20,10 @@ use crate::words;
 const WARMUP_NOTED_SEC: f64 = 0.05;
 /// A shorter drain gets no note.
 const DRAIN_NOTED_SEC: f64 = 1.0;
-/// At most this many kinds of failure are noted; the block of failures has all.
+/// The maximum number of kinds of failure noted; the block of failures has all.
 const KINDS_NOTED: usize = 2;
 
-/// The steps by rising connections, with footnotes.
+/// Returns the steps by rising connections, with footnotes.
 pub(super) fn steps(findings: &Findings) -> String {
     if findings.steps.is_empty() {
         return "No step was recorded.\n".to_owned() + &not_run(findings);
@@ -47,7 +47,7 @@ pub(super) fn steps(findings: &Findings) -> String {
     lines + &not_run(findings) + &footnotes(&steps) + &requests_at_chosen(findings)
 }
 
-/// A line for each step that was not run.
+/// Returns a line for each step that was not run.
 pub(crate) fn not_run(findings: &Findings) -> String {
     let line = |step: &NotRun| {
         let resource = match step.allowed.resource {
@@ -81,7 +81,7 @@ fn remarks(plan: &Plan, step: &StepSummary) -> Vec<String> {
     notes
 }
 
-/// The remark that matters most for how a step is read, if there is one.
+/// Returns the remark that matters most for reading a step, if there is one.
 pub(super) fn chief_remark(plan: &Plan, step: &StepSummary) -> Option<String> {
     let failures = || in_brief(plan, &step.counts).into_iter().next();
     let held_back = || step.generator.reasons.first().map(words::short_reason);
@@ -145,7 +145,7 @@ fn has_unknown(step: &StepSummary) -> bool {
     any_unknown(&[step.latency.p50, step.latency.p99])
 }
 
-/// The requests of a plan with several, at the step that the answer speaks of.
+/// Returns the requests of a plan with several, at the step that the answer is about.
 fn requests_at_chosen(findings: &Findings) -> String {
     let Some(step) = chosen_step(findings).filter(|step| !step.requests.is_empty()) else {
         return String::new();
@@ -153,8 +153,8 @@ fn requests_at_chosen(findings: &Findings) -> String {
     format!("\nEach request at {}\n{}", load_of(step), requests(&findings.plan, step))
 }
 
-/// A row for each request of a plan with several; empty for a plan with one. The name is in the last column, which may wrap,
-/// followed by the failures.
+/// Returns a row for each request of a plan with several; empty for a plan with one. The name is in the last column,
+/// which may wrap, followed by the failures.
 pub(super) fn requests(plan: &Plan, step: &StepSummary) -> String {
     if step.requests.is_empty() {
         return String::new();
@@ -180,7 +180,7 @@ pub(super) fn requests(plan: &Plan, step: &StepSummary) -> String {
     )
 }
 
-/// A row for each window of a step whose rate changes; else empty.
+/// Returns a row for each window of a step whose rate changes; otherwise empty.
 pub(super) fn windows(step: &StepSummary) -> String {
     if step.ramp_windows.is_empty() {
         return String::new();
@@ -200,7 +200,7 @@ pub(super) fn windows(step: &StepSummary) -> String {
             ("", &|_| String::new()),
         ],
     );
-    // The table of the whole step explains it if it has an unknown value too.
+    // The table of the whole step already explains unknown values if it has one.
     let explained = any_unknown(&[step.latency.p99, step.latency.p999]);
     let unknown = |window: &RampWindow| any_unknown(&[window.latency.p50, window.latency.p99]);
     let unknown = !explained && step.ramp_windows.iter().any(unknown);
@@ -209,7 +209,7 @@ pub(super) fn windows(step: &StepSummary) -> String {
     lines + &notes(std::iter::once(columns).chain(unknown.then_some(NOT_KNOWN_NOTE)))
 }
 
-/// The Universal Scalability Law fitted over the steps, or why it was not fitted; empty for a single level.
+/// Returns the Universal Scalability Law fitted over the steps, or why it was not fitted; empty for a single level.
 pub(super) fn usl(findings: &Findings) -> String {
     let Some(fit) = &findings.usl else { return String::new() };
     let text = match fit {

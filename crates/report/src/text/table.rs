@@ -6,27 +6,27 @@ const GAP: &str = "  ";
 /// The minimum width of the last column.
 const MIN_NOTES_WIDTH: usize = 16;
 
-/// A column: its name, and the cell that a row has in it.
+/// A column: its name, and the function that returns the cell of a row.
 pub(super) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
 
-/// A table with a line for each row: numbers to the right, the last column to the left.
+/// Returns a table with a line for each row: numbers to the right, the last column to the left.
 pub(super) fn table<T>(rows: &[T], columns: &[Column<'_, T>]) -> String {
     table_within(WIDTH, rows, columns)
 }
 
-/// The same on a page of so many columns.
+/// Returns the table for a page of this many columns.
 pub(super) fn table_within<T>(page: usize, rows: &[T], columns: &[Column<'_, T>]) -> String {
     laid_out(page, &cells(rows, columns))
 }
 
-/// The names of the columns, then the cells of each row.
+/// Returns the names of the columns, then the cells of each row.
 pub(super) fn cells<T>(rows: &[T], columns: &[Column<'_, T>]) -> Vec<Vec<String>> {
     let header = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
     let cells = |row: &T| columns.iter().map(|(_, cell)| cell(row)).collect();
     std::iter::once(header).chain(rows.iter().map(cells)).collect()
 }
 
-/// Such lines of cells on a page of so many columns.
+/// Lays out lines of cells on a page of this many columns.
 pub(super) fn laid_out(page: usize, lines: &[Vec<String>]) -> String {
     let widest = |column: usize| lines.iter().map(|cells| width(&cells[column])).max().unwrap_or(0);
     let columns = lines.first().map_or(0, Vec::len).saturating_sub(1);
@@ -48,7 +48,7 @@ fn line(row: &[String], widths: &[usize], page: usize) -> String {
     lines
 }
 
-/// A note in lines of at most `room` columns. It is broken at commas, and a part longer than a line between its words.
+/// Breaks a note into lines of at most `room` columns: at commas, and a part longer than a line between its words.
 fn broken(note: &str, room: usize) -> Vec<String> {
     let fits = |part: &&str| width(part.trim_end()) <= room;
     let pieces = note.split_inclusive(", ").flat_map(|part| match Some(part).filter(fits) {

@@ -1,4 +1,4 @@
-//! Runs of the same tiers with other numbers of machines, as one table.
+//! Runs of the same tiers with different numbers of machines, as one table.
 
 use plimsoll_analyze::{Efficiency, RequestKind, TierRow, TierUse};
 use plimsoll_units::{count_text, duration_text, escape_control};
@@ -8,7 +8,7 @@ use super::table::{Column, table};
 use crate::amount::{at_least, half_width, if_known, list, ratio_bound};
 use crate::words::machines::{request_kinds, without_row};
 
-/// A row of each run, and which of them are of the same requests if not all are.
+/// Returns a row for each run, and which runs are of the same requests if not all are.
 pub fn tier_rows(rows: &[TierRow], kinds: &[RequestKind]) -> String {
     let mut scaled = rows.iter().flat_map(|row| &row.efficiencies).map(|efficiency| &efficiency.tier);
     let first = scaled.next();
@@ -41,7 +41,7 @@ pub fn tier_rows(rows: &[TierRow], kinds: &[RequestKind]) -> String {
     table(rows, &columns) + &list(notes, "")
 }
 
-/// The runs that have no row, if there are any.
+/// Names the runs without a row, if there are any.
 fn runs_without(rows: &[TierRow], kinds: &[RequestKind]) -> Option<String> {
     let missing = without_row(rows, kinds);
     (!missing.is_empty()).then(|| {
@@ -50,7 +50,7 @@ fn runs_without(rows: &[TierRow], kinds: &[RequestKind]) -> Option<String> {
     })
 }
 
-/// How well each tier scaled, with its name where the table has several such tiers.
+/// Says how well each tier scaled, with its name if the table has several such tiers.
 fn scales(row: &TierRow, several: bool) -> String {
     let one = |efficiency: &Efficiency| {
         let tier = if several { format!("{} ", efficiency.tier) } else { String::new() };

@@ -1,4 +1,4 @@
-//! The tiers that requests pass, as a small drawing: `generator → nginx:80 → java:9000 ×2 → redis:6379`.
+//! The tiers that requests pass through, as a small drawing: `generator → nginx:80 → java:9000 ×2 → redis:6379`.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use plimsoll_units::escape_control;
 use super::paragraph::wrapped;
 use crate::amount::list;
 
-/// The drawing; nothing where no more than the target's address is known.
+/// Returns the drawing; empty if only the target's address is known.
 pub(super) fn drawing(topology: &Topology) -> String {
     if !topology.is_known() {
         return String::new();
@@ -20,7 +20,7 @@ pub(super) fn drawing(topology: &Topology) -> String {
     wrapped("", "  ", &format!("Tiers: {}", escape_control(&drawing)))
 }
 
-/// The tiers at one distance from the generator; equal processes are counted.
+/// Returns the tiers at one distance from the generator; equal processes are counted.
 fn level_text(level: &[&TierNode], with_hosts: bool) -> String {
     let mut groups: Vec<(String, Vec<&TierNode>)> = Vec::new();
     for tier in level {
@@ -33,7 +33,7 @@ fn level_text(level: &[&TierNode], with_hosts: bool) -> String {
     list(groups.iter().map(|(name, tiers)| group_text(name, tiers, with_hosts)), " + ")
 }
 
-/// The process and its port or unix socket; the host and the port where the host is not sampled.
+/// Returns the process and its port or unix socket; the host and the port if the host is not sampled.
 fn name(tier: &TierNode) -> String {
     let host = || if tier.host.contains(':') { format!("[{}]", tier.host) } else { tier.host.clone() };
     let name = tier.process.clone().unwrap_or_else(host);

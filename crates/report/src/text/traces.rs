@@ -1,4 +1,4 @@
-//! The trace ids of the slowest requests and of those without success.
+//! The trace ids of the slowest requests and of unsuccessful ones.
 
 use plimsoll_analyze::{Findings, traces};
 use plimsoll_record::{Run, Trace};
@@ -13,7 +13,7 @@ struct Line {
     trace: Trace,
 }
 
-/// One line: the slowest request with a trace id; `None` if none has one.
+/// Returns one line: the slowest request with a trace id; `None` if none has one.
 pub(super) fn slowest(run: &Run, findings: &Findings) -> Option<String> {
     let share = exact_percent_text(findings.plan.trace?);
     let steps = traces(run);
@@ -21,7 +21,7 @@ pub(super) fn slowest(run: &Run, findings: &Findings) -> Option<String> {
     Some(format!("Traces: {share} of requests; the slowest is {} ({})", slowest.id, latency(slowest)))
 }
 
-/// A table of the slowest of each step and of the first without success.
+/// Returns a table of the slowest requests of each step, and one of the first without success.
 pub(super) fn block(run: &Run) -> String {
     let steps = traces(run);
     let of_kind = |unsuccessful: bool| -> Vec<Line> {

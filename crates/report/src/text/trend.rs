@@ -12,14 +12,15 @@ use super::paragraph::{cut, width, wrapped_to};
 use crate::amount::{counted, list, range};
 use crate::words::trend as words;
 
-/// So many levels are shown, the newest.
+/// The maximum number of levels shown, the newest ones.
 const MAX_LEVELS: usize = 6;
-/// Heights of a bar.
+/// The characters of a bar by height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The widest row of bars.
 const MAX_BARS: usize = 60;
 
-/// The levels of a metric and the changes between them; `tag` is the key whose value is shown of the first run of each level.
+/// Reports the levels of a metric and the changes between them. `tag` is the key whose value is shown for the first run
+/// of each level.
 pub fn trend(trend: &Trend, tag: &str, page: &Page) -> String {
     let wrap = |text: &str| wrapped_to(page.width, "", "", text);
     let head = page.paint_lines(Ink::Strong, &wrap(&headline(trend)));
@@ -52,14 +53,14 @@ fn headline(trend: &Trend) -> String {
     )
 }
 
-/// The start of a run in UTC.
+/// Formats the start of a run in UTC.
 fn date(point: &TrendPoint, form: &str) -> String {
     let ms = i64::try_from(point.run.started_unix_ms).unwrap_or(i64::MAX);
     let instant = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
     instant.to_zoned(TimeZone::UTC).strftime(form).to_string()
 }
 
-/// The values as bars from the lowest to the highest; neighbours share a bar where there are many.
+/// Returns the values as bars from the lowest to the highest; if there are many, neighbours share a bar.
 fn bars(trend: &Trend) -> String {
     let values: Vec<f64> = trend.points.iter().map(|point| point.value.value).collect();
     let each = values.len().div_ceil(MAX_BARS).max(1);
@@ -136,7 +137,7 @@ fn remarks(trend: &Trend) -> String {
     list(sentences.into_iter().flatten(), " ")
 }
 
-/// That the newest runs have no value that counts, and what that may mean.
+/// Says that the newest runs have no value that counts, and what that may mean.
 pub fn newest_without_value(trend: &Trend) -> String {
     let NewerRuns { comparable, failing, unfinished, unreadable, others } = trend.newer_without_value;
     let runs = |count: usize, what: &str| counted(count as u64, what);
@@ -157,12 +158,12 @@ pub fn newest_without_value(trend: &Trend) -> String {
     )
 }
 
-/// Of runs: that their values are of failures.
+/// Says of runs that too many of their requests failed.
 fn of_failures() -> String {
     format!("of which more than {} of the requests failed", percent_text(1.0 - MIN_SUCCESS_RATIO))
 }
 
-/// Why a run may lack a metric.
+/// Says why a run may lack a metric.
 fn why_unknown(metric: TrendMetric) -> &'static str {
     match metric {
         TrendMetric::HighestRate => " (no rate was found to hold)",
@@ -174,7 +175,7 @@ fn why_unknown(metric: TrendMetric) -> &'static str {
     }
 }
 
-/// Which runs were left out and why; `None` if none was.
+/// Says which runs were left out and why; `None` if none was.
 pub fn left_out(left_out: LeftOutRuns) -> Option<String> {
     let failing = of_failures();
     let reasons = [

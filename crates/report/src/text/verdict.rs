@@ -9,10 +9,10 @@ use super::paragraph::{advice, headed, point, wrapped};
 use crate::amount::list;
 use crate::words;
 
-/// The heading of what the verdict rules out.
+/// The heading of the limits that the verdict rules out.
 pub(crate) const RULED_OUT: &str = "Ruled out";
 
-/// The verdict in a sentence or two, and the advice.
+/// Returns the verdict in a sentence or two, and the advice.
 pub(super) fn limit(run: &Run, findings: &Findings) -> String {
     let paragraph = words::paragraph(&findings.verdict);
     let verdict = wrapped("", "", &format!("What limits it: {}", verdict_text(run, findings, &paragraph)));
@@ -20,7 +20,7 @@ pub(super) fn limit(run: &Run, findings: &Findings) -> String {
     verdict + &advised.iter().map(|text| advice("  ", &escape_control(text))).collect::<String>()
 }
 
-/// The paragraph of a verdict, or what is known of one that has none.
+/// Returns the paragraph of a verdict, or what is known about a verdict without one.
 pub(super) fn verdict_text(run: &Run, findings: &Findings, paragraph: &str) -> String {
     if !paragraph.is_empty() {
         return escape_control(paragraph);
@@ -57,7 +57,7 @@ fn generator_ruled_out(findings: &Findings) -> String {
     format!(" It was not the load generator (its busiest worker used {busy} of a core).")
 }
 
-/// Nothing is said of the target's machine that was not seen.
+/// Says that the target's machine was not watched, if that is so.
 fn unwatched(run: &Run) -> &'static str {
     if is_watched(run) { "" } else { " The target's machine was not watched." }
 }
@@ -67,7 +67,7 @@ pub(super) fn is_watched(run: &Run) -> bool {
     run.hosts.iter().any(|sample| sample.host != PlanHost::GENERATOR)
 }
 
-/// What the verdict rests on, and what it rules out.
+/// Returns the evidence of the verdict, and what it rules out.
 pub(super) fn evidence(findings: &Findings) -> String {
     let points = |lines: Vec<String>| lines.iter().map(|line| point(line)).collect();
     let verdict = &findings.verdict;
@@ -75,12 +75,12 @@ pub(super) fn evidence(findings: &Findings) -> String {
         + &headed(RULED_OUT, points(ruled_out(verdict)))
 }
 
-/// What the verdict rests on, a row each.
+/// Returns the evidence of the verdict, a row each.
 pub(crate) fn evidence_rows(verdict: &Verdict) -> Vec<String> {
     verdict.evidence.iter().map(row_text).collect()
 }
 
-/// What the verdict rules out, a row each.
+/// Returns what the verdict rules out, a row each.
 pub(crate) fn ruled_out(verdict: &Verdict) -> Vec<String> {
     words::excluded(verdict).iter().map(|line| escape_control(line)).collect()
 }

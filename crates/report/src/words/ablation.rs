@@ -1,8 +1,8 @@
-//! What is to be known of the costs of switches, in words.
+//! Remarks about the costs of switches, in words.
 
 use plimsoll_analyze::NoNoise;
 
-/// Why it is not known how much one run differs from the next.
+/// Returns why the variation from one run to the next is not known.
 pub(crate) fn no_noise(why: NoNoise) -> String {
     let why = match why {
         NoNoise::Single => "no combination was run twice",

@@ -21,7 +21,7 @@ pub fn advice(verdict: &Verdict) -> Vec<String> {
     sentences
 }
 
-/// One arm for each advice, so that the compiler asks for the sentence of a new one.
+/// The match has no wildcard arm, so that the compiler demands the sentence of a new advice.
 fn sentence(verdict: &Verdict, advice: &Advice) -> String {
     let (host, name) = (verdict.host(), part_name(verdict));
     match advice {
@@ -85,7 +85,7 @@ fn sentence(verdict: &Verdict, advice: &Advice) -> String {
     }
 }
 
-/// The setting that bounds the connections of a component.
+/// Returns the setting that limits the connections of a component.
 fn setting(place: &Place) -> &'static str {
     let component = match place.of_host() {
         Some(Part::Component { component, .. }) => Some(component),

@@ -13,24 +13,24 @@ use super::proof;
 use super::table_claim as table;
 use crate::amount::if_known;
 
-/// What a claim says.
+/// The text of a claim.
 enum ClaimText {
-    /// Without its last full stop. What else it may be, what else is busy and what comes next are added to it.
+    /// A clause without its full stop. Other possible limits, other busy resources and the next limit are added to it.
     Clause(String),
     Paragraph(String),
 }
 
-/// The paragraph; empty where the load alone says all that is known.
+/// Returns the paragraph of a verdict; empty if nothing is known beyond the load.
 pub fn paragraph(verdict: &Verdict) -> String {
     worded(verdict, &next(verdict))
 }
 
-/// The paragraph without the limit that comes next.
+/// Returns the paragraph without the limit that comes next.
 pub(crate) fn short_paragraph(verdict: &Verdict) -> String {
     worded(verdict, "")
 }
 
-/// The paragraph, with what comes after a claim.
+/// Returns the paragraph; `next` is added to a clause.
 fn worded(verdict: &Verdict, next: &str) -> String {
     let with_rest = |claim| with_rest(verdict, claim_text(verdict, claim), next);
     let mut text = if_known(verdict.claim.as_ref(), with_rest);
@@ -55,7 +55,7 @@ fn with_rest(verdict: &Verdict, text: ClaimText, next: &str) -> String {
     }
 }
 
-/// One arm for each claim, so that the compiler asks for the text of a new one.
+/// The match has no wildcard arm, so that the compiler demands the text of a new claim.
 fn claim_text(verdict: &Verdict, claim: &Claim) -> ClaimText {
     match claim {
         Claim::Cpu { cores, used, busiest, generator } => {

@@ -1,4 +1,4 @@
-//! What rows of a table say together, a sentence each.
+//! What rows of a table show together, a sentence each.
 
 use plimsoll_analyze::{
     BreakEven, Ceiling, Conclusion, LadderOf, LadderPoint, LadderShape, LawBreach, Limit, Multiplied,
@@ -10,10 +10,10 @@ use super::phrase::{joined, law, whole, whole_of};
 use super::table_claim::breach_meaning;
 use crate::amount::{if_known, list, range};
 
-/// Throughput that rises by less than this factor is the same.
+/// Throughput that rises by less than this factor counts as level.
 const LEVEL: f64 = 1.05;
 
-/// The sentences.
+/// Returns the conclusions, a sentence each.
 pub(crate) fn conclusions(found: &TableFindings) -> Vec<String> {
     let mut sentences: Vec<String> = found.conclusions.iter().map(sentence).collect();
     for even in &found.break_evens {
@@ -30,7 +30,7 @@ pub(crate) fn conclusions(found: &TableFindings) -> Vec<String> {
     sentences
 }
 
-/// Rows whose connections are not all kept busy, which are used all the same.
+/// Names the rows whose connections are not all busy.
 fn idle_connections(rows: &[RowFinding]) -> Option<String> {
     let breach = |row: &RowFinding| row.breach.filter(|breach| breach.under_way < breach.connections);
     let idle: Vec<(&str, LawBreach)> =
@@ -70,7 +70,7 @@ fn sentence(conclusion: &Conclusion) -> String {
     }
 }
 
-/// What a ladder is of, with a number of it.
+/// Returns what a ladder varies, with one of its values.
 fn ladder_of(of: &LadderOf, load: f64) -> String {
     match of {
         LadderOf::Connections => whole_of(load, "connection"),
@@ -113,7 +113,7 @@ fn cores(cores: f64) -> String {
     format!("{number} core{plural}")
 }
 
-/// A number that may be a part of one, such as a user writes it: `0.25`, `1.5`, `16`.
+/// Formats a number as a user writes it, which may be a fraction: `0.25`, `1.5`, `16`.
 fn plain(count: f64) -> String {
     let text = count_text(count);
     if text.contains('.') && !text.contains('e') {
@@ -170,7 +170,7 @@ fn ceiling_text(ceiling: &Ceiling) -> String {
     )
 }
 
-/// A row with its time, unless its label has it.
+/// Names a row with its time, unless its label contains it.
 pub(crate) fn row_name(name: &RowName) -> String {
     match name.held_us {
         None => name.label.clone(),
@@ -197,7 +197,7 @@ fn multiplied_text(multiplied: &Multiplied) -> String {
 
 fn pool_text(pool: &RowsPool) -> String {
     let workers = |size: f64| grouped(size.ceil() as u64);
-    // Sizes within the tolerance of a plateau are one.
+    // Sizes within the tolerance of a plateau count as one.
     let about = if pool.is_one_size() {
         workers(pool.most)
     } else {
@@ -238,7 +238,7 @@ fn break_even(even: &BreakEven) -> String {
     )
 }
 
-/// What a request takes next to the time that it is held, unless that is too little to be measured.
+/// Returns the time of a request beyond the time that it is held; empty if that is too short to be measured.
 fn besides(even: &BreakEven) -> String {
     let ns = even.behind.iter().map(|tier| tier.overhead_sec * 1e9);
     if ns.clone().any(|ns| ns > 0.0) {
@@ -269,7 +269,7 @@ fn trials(even: &BreakEven) -> String {
     }
 }
 
-/// The least and the most of some figures as they are printed; one where these read the same.
+/// Formats the range of some values; a single value if both ends print the same.
 fn range_text(values: impl Iterator<Item = f64> + Clone, text: fn(f64) -> String) -> String {
     let least = text(values.clone().fold(f64::INFINITY, f64::min));
     let most = text(values.fold(0.0, f64::max));

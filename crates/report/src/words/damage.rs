@@ -1,9 +1,9 @@
-//! What of a run file cannot be trusted.
+//! The parts of a run file that cannot be trusted.
 
 use plimsoll_record::Damage;
 use plimsoll_units::grouped;
 
-/// Rows that do not match their digest, and what was left out for them.
+/// Names the rows that do not match their digest, and what was left out because of them.
 pub fn damage(damage: &Damage) -> String {
     let Damage { table, first, last, steps } = damage;
     if *table == "digest" {

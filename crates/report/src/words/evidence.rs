@@ -1,4 +1,4 @@
-//! What a line of evidence is of and where it was observed; and what the evidence excludes.
+//! What a line of evidence shows, and where it was observed; and what the evidence excludes.
 
 use plimsoll_analyze::{
     At, Excluded, Observation, Part, Place, PlaceCount, Raise, ResourceId, ResourceKind, Verdict,
@@ -20,7 +20,7 @@ const SERVED_WHILE_CLOSING: &str = "requests/s that were served, least and most 
 const SERVED_WHILE_REFUSING: &str =
     "requests/s that were served, least and most over the steps with refusals";
 
-/// Where a step, a part of one or a row stands.
+/// Returns where something was observed: a step, a part of one, or a row.
 pub(crate) fn at(at: &At) -> String {
     match at {
         At::Connections(count) => connections(*count),
@@ -34,7 +34,7 @@ pub(crate) fn at(at: &At) -> String {
     }
 }
 
-/// What was observed. One arm for each, so that the compiler asks for the words of a new one.
+/// Returns what was observed. The match has no wildcard arm, so that the compiler demands the words of a new observation.
 pub(crate) fn observed(observed: &Observation) -> String {
     match observed {
         Observation::MeasuredTime => "time measured in s, against the minimum for hosts or a rate".to_owned(),
@@ -154,12 +154,12 @@ fn through(front: &str, alone: &[String]) -> String {
     format!("requests/s through {front}, against those of {} alone", joined(alone))
 }
 
-/// What of a host a place is.
+/// Returns the part of a host that a place names.
 fn part(place: &Place) -> String {
     place.of_host().map(Part::to_string).unwrap_or_default()
 }
 
-/// What is not the limit, a sentence each.
+/// Returns what is ruled out as the limit, a sentence each.
 pub(crate) fn excluded(verdict: &Verdict) -> Vec<String> {
     verdict.excluded.iter().map(not_the_limit).collect()
 }

@@ -1,8 +1,8 @@
-//! What it means that requests failed in one way, and what helps against it.
+//! The meaning of each kind of failure, and what helps against it.
 
 use plimsoll_record::FailureKind;
 
-/// What happened to the requests.
+/// Returns what happened to the requests.
 pub fn failure_meaning(kind: FailureKind) -> &'static str {
     match kind {
         FailureKind::ConnectRefused => "the target refused the connection",
@@ -61,12 +61,12 @@ pub fn is_redirect(status: u16) -> bool {
     matches!(status, 301..=303 | 307 | 308)
 }
 
-/// What to check or to do.
+/// Returns what to check or to do.
 pub fn failure_remedy(kind: FailureKind, unix_socket: bool) -> &'static str {
     over_unix_socket(kind).filter(|_| unix_socket).unwrap_or_else(|| usual_remedy(kind))
 }
 
-/// Where there are no ports, routes and firewalls; `None` where that makes no difference.
+/// Returns the remedy over a unix socket, which has no ports, routes or firewalls; `None` if it is the same.
 fn over_unix_socket(kind: FailureKind) -> Option<&'static str> {
     Some(match kind {
         FailureKind::ConnectRefused => {
@@ -154,12 +154,12 @@ fn usual_remedy(kind: FailureKind) -> &'static str {
     }
 }
 
-/// The name and the meaning: `timed_out: no complete response within the timeout`.
+/// Returns the name and the meaning: `timed_out: no complete response within the timeout`.
 pub(crate) fn failure_name(kind: FailureKind) -> String {
     format!("{}: {}", kind.name(), failure_meaning(kind))
 }
 
-/// A failure that is new in a run, with what helps against it.
+/// Describes a failure that is new in a run, with what helps against it.
 pub fn failure_seen(kind: FailureKind, unix_socket: bool) -> String {
     format!("{} → {}", failure_name(kind), failure_remedy(kind, unix_socket))
 }

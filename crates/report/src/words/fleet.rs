@@ -6,11 +6,11 @@ use plimsoll_units::count_text;
 use super::machines::{machines as counted, number, remark, request_kinds, resource};
 use crate::amount::if_known;
 
-/// Of which of several kinds of requests a rate is that a plan would ask no more machines for.
+/// Says of which kind of requests the held rate is, if there are several kinds.
 const HELD: &str =
     "The rate at a share of each machine is, as in a plan, of the kind that is dearest for each tier.";
 
-/// What stops a tier: `the CPU of 3 machines`, `the lock of store that stopped two`.
+/// Returns what stops a tier: `the CPU of 3 machines`, `the lock of store that stopped two`.
 pub(crate) fn cause(limit: &FleetLimit) -> String {
     let plural = if limit.machines == 1.0 { "" } else { "s" };
     match &limit.cause {
@@ -30,7 +30,7 @@ pub(crate) fn cause(limit: &FleetLimit) -> String {
     }
 }
 
-/// What is not known of a fleet.
+/// Returns what is not known about a fleet.
 pub(crate) fn doubt(doubt: &FleetDoubt) -> String {
     match doubt {
         FleetDoubt::Extrapolated { tier, resource: of, share } => format!(

@@ -1,4 +1,4 @@
-//! What held the load generator back, and what helps against that and against requests that failed.
+//! What held the load generator back, and remedies for that and for failed requests.
 
 use plimsoll_analyze::{FailureAdvice, GeneratorReason};
 use plimsoll_record::ConnectionResource;
@@ -8,25 +8,25 @@ use super::failure::{failure_meaning, failure_remedy};
 
 pub(super) const UNDER_WAY: &str = "requests under way by Little's law, against connections";
 
-/// A reason in a few words, for a column of notes.
+/// Returns a reason in a few words, for a column of notes.
 pub(crate) fn short_reason(reason: &GeneratorReason) -> String {
     let (short, ..) = words(reason);
     short
 }
 
-/// A reason in words, to follow a colon.
+/// Returns a reason in words, to follow a colon.
 pub fn reason(reason: &GeneratorReason) -> String {
     let (_, text, _) = words(reason);
     text
 }
 
-/// What was measured.
+/// Returns what was measured for a reason.
 pub(super) fn measured(reason: &GeneratorReason) -> String {
     let (.., measured) = words(reason);
     measured
 }
 
-/// A reason in brief, in full, and what was measured.
+/// Returns a reason in brief, in full, and what was measured.
 fn words(reason: &GeneratorReason) -> (String, String, String) {
     match *reason {
         GeneratorReason::WorkerBusy { worker, ratio } => (
@@ -105,7 +105,7 @@ fn out_of_connections(resource: ConnectionResource, allowed: u64) -> (String, St
     )
 }
 
-/// `first` is the first worker of an agent, if one is meant.
+/// Words a reason near a worker's ceiling. `first` is the first worker of an agent; `None` for this machine.
 fn near_ceiling(
     first: Option<u32>,
     per_worker_per_sec: f64,
@@ -123,7 +123,7 @@ fn near_ceiling(
     )
 }
 
-/// What helps where this machine allows no more connections.
+/// Returns the remedy where this machine allows no more connections.
 fn out_of(resource: ConnectionResource) -> &'static str {
     match resource {
         ConnectionResource::Descriptors => {
@@ -135,7 +135,7 @@ fn out_of(resource: ConnectionResource) -> &'static str {
     }
 }
 
-/// What helps against what held the generator back.
+/// Returns the remedy for what held the generator back.
 pub(crate) fn remedy(reason: &GeneratorReason) -> &'static str {
     match reason {
         GeneratorReason::WorkerBusy { .. } | GeneratorReason::NearCeiling { .. } => {
@@ -163,7 +163,7 @@ pub(crate) fn remedy(reason: &GeneratorReason) -> &'static str {
     }
 }
 
-/// What helps against requests that failed.
+/// Returns the remedy for failed requests.
 pub(crate) fn failure_advice(advice: FailureAdvice) -> &'static str {
     match advice {
         FailureAdvice::Usual(kind) => failure_remedy(kind, false),

@@ -10,7 +10,7 @@ use plimsoll_units::{bytes_text, count_text, duration_text, grouped, significant
 pub(crate) use super::phrase::law;
 use crate::amount::{bits, if_known, list};
 
-/// How well the other rows predict the one of the most machines.
+/// Says how well the other rows predict the row of the most machines.
 pub(crate) fn trial(trial: &ScalingTrial) -> String {
     format!(
         "the others predict {} requests/s for {} machines, and {} were measured ({:+.0} %)",
@@ -22,7 +22,7 @@ pub(crate) fn trial(trial: &ScalingTrial) -> String {
     )
 }
 
-/// What a resource is called behind an article or a possessive.
+/// Returns the name of a resource, to follow an article or a possessive.
 pub(crate) fn resource(resource: TierResource) -> &'static str {
     match resource {
         TierResource::Cpu => "CPU",
@@ -39,7 +39,7 @@ pub(crate) fn resource(resource: TierResource) -> &'static str {
     }
 }
 
-/// A number of machines, which tables may have halves of.
+/// Formats a number of machines, which may be a fraction in tables.
 pub(crate) fn number(machines: f64) -> String {
     if machines.fract() == 0.0 { grouped(machines as u64) } else { significant(machines) }
 }
@@ -62,7 +62,7 @@ pub(crate) fn amount(unit: DemandUnit, value: f64) -> String {
     }
 }
 
-/// What one request takes.
+/// Formats what one request uses.
 pub(crate) fn per_request(unit: DemandUnit, value: f64) -> String {
     match unit {
         DemandUnit::Cores | DemandUnit::MachineShare | DemandUnit::Workers => duration_text(value * 1e9),
@@ -71,7 +71,7 @@ pub(crate) fn per_request(unit: DemandUnit, value: f64) -> String {
     }
 }
 
-/// What a demand was found from: `5 rows of phase 4`, a run's name.
+/// Returns the source of a demand: `5 rows of phase 4`, a run's name.
 pub(crate) fn origin(origin: &Origin) -> String {
     match origin {
         Origin::Run(name) => name.clone(),
@@ -82,7 +82,8 @@ pub(crate) fn origin(origin: &Origin) -> String {
     }
 }
 
-/// The runs that have no row: in none of their steps did enough of the requests succeed. Runs of several folders may share a name.
+/// Names the runs without a row: in none of their steps did enough of the requests succeed. Runs of several folders may
+/// share a name.
 pub(crate) fn without_row(rows: &[TierRow], kinds: &[RequestKind]) -> Vec<String> {
     let mut with_row: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
     let mut has_row = |run: &str| {
@@ -98,7 +99,7 @@ pub(crate) fn tier_counts(counts: &[TierCount]) -> String {
     list(counts.iter().map(|count| format!("{} {}", count.machines, count.tier)), ", ")
 }
 
-/// What is not known of a tier.
+/// Returns what is not known about a tier.
 pub(crate) fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::NeverNear { share, resource: of } => format!(
@@ -169,7 +170,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
     }
 }
 
-/// What the target takes of resources of which it is not known how much there is.
+/// Says what the target uses of resources whose capacity is not known.
 fn no_capacity(taken: &[Taken]) -> String {
     let one =
         |taken: &Taken| format!("{} of its {}", amount(taken.unit, taken.amount), resource(taken.resource));
@@ -177,7 +178,7 @@ fn no_capacity(taken: &[Taken]) -> String {
     format!("how much more the rest can carry is not known: the target takes {all}")
 }
 
-/// Machines and what they carry, requests per second, for fewer and for more of them.
+/// Says that throughput falls with more machines. Each argument is a number of machines and its requests per second.
 fn falls((few, few_per_sec): (f64, f64), (many, many_per_sec): (f64, f64)) -> String {
     format!(
         "throughput falls from {} requests/s with {} to {} with {}: more machines do not carry the target at the \
@@ -229,7 +230,7 @@ fn other_runs(of_requests: &[String], of_size: &[String], lower_bounds: &[String
     )
 }
 
-/// What is used by something else, each resource once and in the order of the words.
+/// Says which resources something else uses too, each once and in the order of their names.
 fn used_otherwise(doubt: &Doubt) -> String {
     const WHY: &str = "does not grow with throughput: something else uses it, and nothing is planned by it";
     match doubt {
@@ -253,7 +254,7 @@ pub(crate) fn request_kinds(kinds: &[RequestKind]) -> String {
     list(kinds.iter().map(kind), "; ")
 }
 
-/// What holds for all of a plan.
+/// Returns a remark about the whole plan.
 pub(crate) fn remark(remark: &Remark) -> String {
     match remark {
         Remark::NoAnswers(run) => format!("{run} has no step with answers and is not used."),

@@ -1,4 +1,4 @@
-//! Sentences about overload: what becomes of the target, whether it comes back, and which limits protect it.
+//! Sentences about overload: how the target behaves, whether it comes back, and which limits protect it.
 
 use plimsoll_analyze::{
     Findings, Onset, Outage, Overload, OverloadClass, OverloadDoubt, OverloadOutcome, OverloadStep,
@@ -9,7 +9,7 @@ use plimsoll_units::{count_text, duration_text, grouped, part_text, share_text};
 
 use crate::amount::{if_known, seconds, span};
 
-/// What becomes of the target, as the rest of a sentence that begins with its URL.
+/// Returns how the target behaves, as the rest of a sentence that begins with its URL.
 pub(crate) fn overload_verdict(findings: &Findings, overload: &Overload) -> String {
     let shown = overload.at_factor.and_then(|factor| step_at(overload, factor, overload.class));
     let at = if_known(shown, |step| at_text(step, overload));
@@ -51,7 +51,7 @@ fn rate_text(overload: &Overload) -> String {
     if_known(overload.rate_per_sec, |rate| format!("the {} requests/s that it holds", count_text(rate)))
 }
 
-/// What an overload showed.
+/// Returns what an overload showed.
 fn at_text(step: &OverloadStep, overload: &Overload) -> String {
     let at = format!("at {} times {}", times(step.factor), rate_text(overload));
     match step.lost_sec {
@@ -62,7 +62,7 @@ fn at_text(step: &OverloadStep, overload: &Overload) -> String {
     }
 }
 
-/// That the target was not overloaded, why, and what to do.
+/// Says that the target was not overloaded, why, and what to do.
 fn kept_up(findings: &Findings, overload: &Overload) -> String {
     let factor = overload.steps.last().map_or(1.0, |step| step.factor);
     let order = findings.plan.overload.as_ref();
@@ -77,12 +77,12 @@ fn kept_up(findings: &Findings, overload: &Overload) -> String {
     format!("kept up with all that was offered, {} times {}: {why}.", times(factor), rate_text(overload))
 }
 
-/// Whether the rate that was overloaded is what the search of the run found.
+/// True if the rate that was overloaded was found by the search of the run.
 fn is_searched(findings: &Findings) -> bool {
     findings.plan.overload.as_ref().is_some_and(OverloadOrder::is_searched)
 }
 
-/// Why a search found less than the maximum, and what to do.
+/// Returns why a search found less than the maximum, and what to do.
 fn beyond_search(findings: &Findings) -> &'static str {
     match findings.search.as_ref().map(|search| search.end) {
         Some(SearchEnd::GeneratorLimited) => {
@@ -95,7 +95,7 @@ fn beyond_search(findings: &Findings) -> &'static str {
     }
 }
 
-/// What is known of a target that the ladder brought down, and what to do.
+/// Says what is known about a target that the ladder brought down, and what to do.
 pub(crate) fn outage_text(outage: &Outage) -> String {
     let Outage { served_per_sec, tried_per_sec, watched_sec, queue_sec, stuck } = *outage;
     let why = match stuck {
@@ -114,7 +114,7 @@ pub(crate) fn outage_text(outage: &Outage) -> String {
     )
 }
 
-/// The overload of this factor that shows the class.
+/// Returns the overload of this factor that shows the class.
 fn step_at(overload: &Overload, factor: f64, class: OverloadClass) -> Option<&OverloadStep> {
     let mut at = overload.steps.iter().filter(|step| step.factor == factor);
     let shows = |step: &&OverloadStep| match class {
@@ -127,7 +127,7 @@ fn step_at(overload: &Overload, factor: f64, class: OverloadClass) -> Option<&Ov
     at.clone().find(shows).or(at.next())
 }
 
-/// The part of goodput that is left.
+/// Returns the part of goodput that is left.
 fn left(step: &OverloadStep) -> String {
     step.kept.map_or_else(|| "an unknown part".to_owned(), |kept| share_text(kept.value.min(1.0)))
 }
@@ -149,12 +149,13 @@ fn came_back(step: &OverloadStep) -> String {
     }
 }
 
-/// A multiple of the rate: `1.2`, `2`.
+/// Formats a multiple of the rate: `1.2`, `2`.
 pub(crate) fn times(factor: f64) -> String {
     format!("{}", (factor * 100.0).round() / 100.0)
 }
 
-/// The first window in which goodput was back is a second long, or longer.
+/// Formats the time until goodput was back: in whole seconds, because the first window with goodput is at least a second
+/// long.
 fn back_after(sec: f64) -> String {
     if sec == 0.0 { "at once".to_owned() } else { format!("{sec:.0} s") }
 }
@@ -168,7 +169,7 @@ pub(crate) fn recovery_cell(recovery: Recovery) -> String {
     }
 }
 
-/// The outcome in a cell of a table.
+/// Returns the outcome in a cell of a table.
 pub(crate) fn outcome_text(step: &OverloadStep, findings: &Findings, overload: &Overload) -> String {
     match step.outcome {
         OverloadOutcome::Kept => "goodput kept".to_owned(),
@@ -207,7 +208,7 @@ fn doubt_text(doubt: OverloadDoubt, findings: &Findings, overload: &Overload) ->
     }
 }
 
-/// A ramp compared with a jump; `None` where they cannot be compared.
+/// Compares a ramp with a jump; `None` if they cannot be compared.
 pub(crate) fn ramp_text(overload: &Overload) -> Option<String> {
     let (effect, jump, ramp) = (overload.ramp?, overload.jump_to_the_same()?, overload.ramped()?);
     let failed = |step: &OverloadStep| if_known(step.whole.failed_ratio(), part_text);
@@ -249,7 +250,7 @@ pub(crate) fn limits_text(limits: &Protection) -> String {
             duration_text(ms * 1e6)
         )
     });
-    // It is a limit, so that the digits that are shown are not rounded up: three of them below 100.
+    // Shown digits of a limit must not be rounded up: below 100 there are three of them.
     let scale = 10_f64.powi(2 - limits.rate_per_sec.log10().floor() as i32).max(1.0);
     let rate = rounded_down(limits.rate_per_sec, scale);
     format!(
@@ -260,7 +261,7 @@ pub(crate) fn limits_text(limits: &Protection) -> String {
     )
 }
 
-/// With so many parts to one; what arithmetic of floating point takes away is no part.
+/// Rounds down to a multiple of `1 / scale`, after allowing for errors of floating-point arithmetic.
 pub(crate) fn rounded_down(value: f64, scale: f64) -> f64 {
     (value * scale * (1.0 + 1e-12)).floor() / scale
 }

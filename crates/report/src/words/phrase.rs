@@ -7,7 +7,7 @@ use plimsoll_units::{count_text, duration_text, grouped, share_text, significant
 
 use crate::amount::{bits, counted, if_known};
 
-/// Names joined as in a sentence.
+/// Joins names as in a sentence.
 pub(super) fn joined(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -16,7 +16,7 @@ pub(super) fn joined(names: &[String]) -> String {
     }
 }
 
-/// Names joined as in a sentence, as `each of` several.
+/// Joins names as in a sentence, after `each of` if there are several.
 pub(super) fn each_of(names: &[String]) -> String {
     let each = if names.len() > 1 { "each of " } else { "" };
     format!("{each}{}", joined(names))
@@ -30,7 +30,7 @@ pub(crate) fn placed(place: &Place) -> String {
     }
 }
 
-/// Places joined as in a sentence, several of one name as so many of it.
+/// Joins places as in a sentence; several places of one name become a count of it.
 pub(super) fn places(places: &[PlaceCount]) -> String {
     let one = |place: &PlaceCount| match place.count {
         0 | 1 => placed(&place.place),
@@ -39,12 +39,12 @@ pub(super) fn places(places: &[PlaceCount]) -> String {
     joined(&places.iter().map(one).collect::<Vec<_>>())
 }
 
-/// Workers come in whole numbers, and one at least.
+/// Formats a number of workers: whole, and at least one.
 pub(super) fn whole(count: f64) -> String {
     grouped(count.round().max(1.0) as u64)
 }
 
-/// So many of what comes in whole numbers: `1 connection`, `600 connections`.
+/// Formats a whole number of at least one with its noun: `1 connection`, `600 connections`.
 pub(super) fn whole_of(count: f64, noun: &str) -> String {
     counted(count.round().max(1.0) as u64, noun)
 }
@@ -53,12 +53,12 @@ pub(super) fn cores(cores: f64) -> String {
     if cores == 1.0 { "1 core".to_owned() } else { format!("{} cores", significant(cores)) }
 }
 
-/// What a request costs of a processor: ` (81 µs a request)`; empty where it is not known.
+/// Returns the CPU time of a request: ` (81 µs a request)`; empty where it is not known.
 pub(super) fn cpu_cost(used: &Used) -> String {
     if_known(used.per_request, |cost| format!(" ({} a request)", duration_text(cost * 1e9)))
 }
 
-/// What of a host a verdict is about; the host itself where it is about all of it.
+/// Returns the part of a host that a verdict is about; the host itself if it is about the whole host.
 pub(super) fn part_name(verdict: &Verdict) -> String {
     match verdict.place.of_host() {
         Some(part) if *part != Part::Whole => part.to_string(),
@@ -66,7 +66,7 @@ pub(super) fn part_name(verdict: &Verdict) -> String {
     }
 }
 
-/// What a resource is called: `the CPU of web`, `the bandwidth out of web (eth0, 200 Mbit/s)`.
+/// Returns the name of a resource: `the CPU of web`, `the bandwidth out of web (eth0, 200 Mbit/s)`.
 pub(super) fn resource_name(id: &ResourceId) -> String {
     let ResourceId { host, part, .. } = id;
     match id.kind {
@@ -105,12 +105,12 @@ fn link(resource: &ResourceId) -> String {
     format!("the {} {} {} ({})", link_word(resource), way(resource), resource.host, which.join(", "))
 }
 
-/// What is used up of a link: bandwidth or packets.
+/// Returns the quantity of a link that is used up: bandwidth or packets.
 pub(super) fn link_word(resource: &ResourceId) -> &'static str {
     if resource.is_of_packets() { "packets" } else { "bandwidth" }
 }
 
-/// Which way of a link.
+/// Returns the direction of a link.
 pub(super) fn way(resource: &ResourceId) -> &'static str {
     match resource.kind {
         ResourceKind::BandwidthOut | ResourceKind::PacketsOut => "out of",
@@ -119,7 +119,7 @@ pub(super) fn way(resource: &ResourceId) -> &'static str {
     }
 }
 
-/// What a link carries.
+/// Returns the capacity of a link.
 pub(super) fn link_capacity(resource: &ResourceId, capacity: f64) -> String {
     if resource.is_of_packets() { format!("{} packets/s", count_text(capacity)) } else { bits(capacity) }
 }

@@ -1,4 +1,4 @@
-//! Resources of production, and what is found of them, in words.
+//! Resources of production, and the findings about them, in words.
 
 use plimsoll_analyze::{
     AmountUnit, BackgroundWork, FullAt, Instances, LimitUnknown, MAX_EXTRAPOLATION, ProductionDemand,
@@ -10,18 +10,19 @@ use plimsoll_units::{
 
 use crate::amount::{bits, counted, if_known, list, range};
 
-/// Waking up for a request takes some 30 µs (119 µs a request where the host sleeps in between and 88 µs at the limit, see
-/// `bench/RESULTS.md`). From this on that is less than 15 %, the error that `bench/production.py` allows.
+/// Waking up for a request takes some 30 µs (119 µs a request where the host sleeps in between and 88 µs at the limit,
+/// see `bench/RESULTS.md`). From this CPU time per request on, that is less than 15 %, the error that
+/// `bench/production.py` allows.
 const MIN_CPU_SEC: f64 = 200e-6;
-/// Of a disk whose busy time is the answer.
+/// A note about a disk whose busy time is the answer.
 const PARALLEL_DISK: &str =
     "A disk that serves several requests at once (NVMe, RAID) carries more than its busy time says.";
-/// A resource that is known at fewer of the points with a rate than this has gaps of its own.
+/// A resource that is known at a smaller share than this of the points with a rate has gaps of its own.
 const MIN_KNOWN: f64 = 0.9;
-/// A container that is throttled more rarely than this is not.
+/// A container that is throttled in a smaller share of its periods than this gets no remark.
 const MIN_THROTTLED: f64 = 0.05;
 
-/// The sentences that answer: what is full first, at which rate, and how far that goes beyond what was observed.
+/// Returns the answer: what is full first, at which rate, and how far that goes beyond what was observed.
 pub(crate) fn production_limit(findings: &ProductionFindings) -> String {
     match &findings.limit {
         ProductionLimit::Known { first, tied } => known(findings, &findings.resources[*first], tied),
@@ -29,7 +30,7 @@ pub(crate) fn production_limit(findings: &ProductionFindings) -> String {
     }
 }
 
-/// The same as a title, without how far it goes.
+/// Returns the answer as a title, without how far it goes beyond what was observed.
 pub(crate) fn production_title(findings: &ProductionFindings) -> String {
     let ProductionLimit::Known { first, .. } = findings.limit else {
         return "What is full first is not known".to_owned();
@@ -56,7 +57,8 @@ fn known(findings: &ProductionFindings, first: &ResourceFinding, tied: &[usize])
     text + &ties(findings, first, tied) + &disks(findings, first)
 }
 
-/// What may be full as early, and what is full at nearly the same rate although the intervals are apart.
+/// Names resources that may be full as early, and resources that are full at nearly the same rate although the intervals
+/// do not overlap.
 fn ties(findings: &ProductionFindings, first: &ResourceFinding, tied: &[usize]) -> String {
     let tied = tied.iter().map(|at| &findings.resources[*at]);
     let (as_early, near): (Vec<&ResourceFinding>, Vec<_>) = tied.partition(|one| one.may_fill_with(first));
@@ -74,7 +76,7 @@ fn ties(findings: &ProductionFindings, first: &ResourceFinding, tied: &[usize]) 
     text
 }
 
-/// What the busy time of a disk does not say, where it is the answer or may hold the service.
+/// Says what the busy time of a disk does not show, if a disk is the answer or may limit the service already.
 fn disks(findings: &ProductionFindings, first: &ResourceFinding) -> String {
     let own = if first.kind == ProductionKind::Disk { format!(" {PARALLEL_DISK}") } else { String::new() };
     let full = findings.resources.iter().find(|one| one.may_hold_already());
@@ -161,7 +163,7 @@ fn unknown(findings: &ProductionFindings, why: LimitUnknown) -> String {
     format!("What is full first is not known: {reason}. {of_disk}").trim_end().to_owned()
 }
 
-/// The lowest of the rates beyond which nothing is stated, of the resources that are full beyond it.
+/// Returns the lowest rate beyond which resources are full, of those for which nothing nearer can be stated.
 pub(crate) fn production_beyond(findings: &ProductionFindings) -> Option<f64> {
     let beyond = |resource: &ResourceFinding| match resource.demand?.full_at {
         FullAt::Beyond(most) => Some(most),
@@ -171,7 +173,7 @@ pub(crate) fn production_beyond(findings: &ProductionFindings) -> Option<f64> {
     limits.filter_map(beyond).reduce(f64::min)
 }
 
-/// Why a resource that was full hides what requests use of it.
+/// Says why a resource that was full hides what requests use of it.
 fn already_full(findings: &ProductionFindings, full: &ResourceFinding) -> String {
     let name = match &full.instances {
         Instances::One(instance) if !is_alone(full, &findings.resources) => {
@@ -193,8 +195,8 @@ fn already_full(findings: &ProductionFindings, full: &ResourceFinding) -> String
 pub(crate) const PRODUCTION_TEST_ONLY: &str = "Only a load test shows what no series has: pools of workers or connections, locks, single threads, and dependencies \
      may stop the service at a lower rate.";
 
-/// A resource by name: `CPU of shop/api`, `network out of eth0 on web1:9100`. The instance is left out where the name is clear
-/// without it.
+/// Names a resource: `CPU of shop/api`, `network out of eth0 on web1:9100`. The instance is left out where the name is
+/// clear without it.
 pub(crate) fn production_resource(resource: &ResourceFinding, all: &[ResourceFinding]) -> String {
     let kind = kind(resource.kind);
     let of = match (kind, resource.of.as_str()) {
@@ -245,7 +247,8 @@ pub(crate) fn production_amount(unit: AmountUnit, value: f64) -> String {
     }
 }
 
-/// What a request uses: time of cores or of a device, bytes on a link; of what is held, the amount times the time.
+/// Formats what a request uses: time of cores or of a device, bytes on a link; for what is occupied, the amount times the
+/// time.
 pub(crate) fn production_cost(unit: AmountUnit, per_request: f64) -> String {
     match unit {
         AmountUnit::Cores | AmountUnit::Ratio => duration_text(per_request * 1e9),
@@ -255,8 +258,8 @@ pub(crate) fn production_cost(unit: AmountUnit, per_request: f64) -> String {
     }
 }
 
-/// What is to be known besides, the most important first: a release, what moves the rate, work without requests, what was full, one
-/// busy core, throttling, the rest of the resources.
+/// Returns further remarks, the most important first: a release, what moves the rate, work without requests, what was
+/// full, one busy core, throttling, the rest of the resources.
 pub(crate) fn production_remarks(
     findings: &ProductionFindings,
     shown: &[&ResourceFinding],
@@ -281,7 +284,7 @@ pub(crate) fn production_remarks(
     remarks
 }
 
-/// Since when the first of the resources that changed uses more or less at the same rate.
+/// Says since when the first of the changed resources uses more or less at the same rate.
 fn changed(
     findings: &ProductionFindings,
     shown: &[&ResourceFinding],
@@ -305,11 +308,11 @@ fn changed(
     ))
 }
 
-/// A remark for each resource that was full at times, but the one that the answer is about.
+/// Returns a remark for each resource that was full at times, except the one that the answer is about.
 fn full(findings: &ProductionFindings) -> Vec<String> {
     let answer = match findings.limit {
         ProductionLimit::Unknown(LimitUnknown::Full(at)) => Some(at),
-        // Next to what is first the answer names a disk that may be full already.
+        // The answer also names a disk that may be full already.
         ProductionLimit::Known { .. } => {
             findings.resources.iter().position(ResourceFinding::may_hold_already)
         }
@@ -325,11 +328,12 @@ fn full(findings: &ProductionFindings) -> Vec<String> {
     was_full.map(remark).collect()
 }
 
-/// Of a CPU that is full first by requests that cost little more than a wake-up, which a busy host does not need for each.
+/// Returns a remark about a CPU that is full first, by requests that cost little more than a wake-up. A busy host does
+/// not need a wake-up for each.
 fn wake_ups(findings: &ProductionFindings) -> Option<String> {
     let ProductionLimit::Known { first, .. } = findings.limit else { return None };
     let first = findings.resources.get(first).filter(|first| first.unit == AmountUnit::Cores)?;
-    // An instance has a part of each request; all of them together have the whole.
+    // An instance has a part of each request's cost; the sum of all instances has the whole.
     let same = findings.resources.iter().filter(|one| one.is_same_resource(first));
     let costs = same.filter_map(|one| Some(one.demand?.per_request.value));
     let cost = costs.reduce(f64::max).filter(|cost| *cost < MIN_CPU_SEC)?;
@@ -357,7 +361,7 @@ fn gaps(findings: &ProductionFindings) -> Option<String> {
     })
 }
 
-/// Resources that are known in a part of the time alone, as where an exporter was installed later.
+/// Says which resources are known for only a part of the time, such as after a later installation of their exporter.
 fn own_gaps(findings: &ProductionFindings) -> Option<String> {
     let known = |one: &ResourceFinding| findings.with_rate - one.left_out.missing;
     let has_gaps = |one: &&ResourceFinding| {
@@ -378,7 +382,7 @@ fn own_gaps(findings: &ProductionFindings) -> Option<String> {
     ))
 }
 
-/// A time in the unit that it reads best in, from seconds to days.
+/// Formats a time in the unit that reads best, from seconds to days.
 pub(crate) fn hours(sec: f64) -> String {
     match sec {
         sec if sec < 120.0 => format!("{} s", significant(sec)),
@@ -405,7 +409,7 @@ fn background(name: &str, unit: AmountUnit, work: &BackgroundWork, time: impl Fn
     )
 }
 
-/// The busiest core that is full before anything else.
+/// Returns a remark about the busiest core, if it is full before anything else.
 fn busiest_core(findings: &ProductionFindings) -> Option<String> {
     let cores = || findings.resources.iter().filter(|one| one.kind == ProductionKind::BusiestCore);
     let (core, full_at) = cores().find_map(|core| Some((core, core.full_at()?)))?;
@@ -445,7 +449,8 @@ fn unclear(findings: &ProductionFindings) -> Option<String> {
     ))
 }
 
-/// The resources of a law that have a capacity, by the name of the first and the number of the others, and whether it is one.
+/// Returns the resources of a law that have a capacity: the name of the first with the number of the others, and whether
+/// it is the only one.
 fn of_law(findings: &ProductionFindings, law: ProductionLaw) -> Option<(String, bool)> {
     let is_meant = |one: &&ResourceFinding| one.capacity.is_some() && one.kind.limits() && one.law == law;
     let all: Vec<&ResourceFinding> = findings.resources.iter().filter(is_meant).collect();

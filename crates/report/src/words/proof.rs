@@ -1,4 +1,4 @@
-//! What became of the proof of a verdict.
+//! The outcome of a verdict's proof, in words.
 
 use plimsoll_analyze::{Bound, Flaw, Proof, ProofAttempt, ProofOutcome, Raise, ResourceKind, UntriedVerdict};
 use plimsoll_plan::Cap;
@@ -6,7 +6,7 @@ use plimsoll_units::{bytes_text, count_text, share_text, significant};
 
 use crate::amount::{bits, connections, if_known, range};
 
-/// The sentences about it.
+/// Returns the sentences about a proof.
 pub(super) fn sentences(attempt: &ProofAttempt) -> String {
     match attempt {
         ProofAttempt::NotMade(why) => format!("The proof was not made: {why}."),
@@ -52,7 +52,7 @@ fn tried(proof: &Proof) -> String {
     )
 }
 
-/// Why a verdict was not tried, to follow a colon.
+/// Returns why a verdict was not tried, to follow a colon.
 pub fn untried(why: &UntriedVerdict) -> String {
     match why {
         UntriedVerdict::NoLevel => {

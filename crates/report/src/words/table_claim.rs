@@ -1,11 +1,11 @@
-//! What was found in a row of a table, a paragraph each.
+//! The findings about a row of a table, a paragraph each.
 
 use plimsoll_analyze::{LawBreach, LoadEffect, ResourceUse, RowClaim, Verdict};
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
 use super::phrase::{each_of, joined, resource_name};
 
-/// One arm for each claim, so that the compiler asks for the text of a new one.
+/// The match has no wildcard arm, so that the compiler demands the text of a new claim.
 pub(super) fn claim(verdict: &Verdict, claim: &RowClaim) -> String {
     match claim {
         RowClaim::Unlawful(breach, per_sec) => unlawful(breach, *per_sec),
@@ -130,7 +130,7 @@ fn unlawful(breach: &LawBreach, per_sec: f64) -> String {
     )
 }
 
-/// What a breach of Little's law means.
+/// Returns what a breach of Little's law means.
 pub(crate) fn breach_meaning(breach: &LawBreach) -> &'static str {
     if breach.under_way < breach.connections {
         "fewer requests were under way than connections were open: the client waited between requests or did not keep \
@@ -170,7 +170,7 @@ fn not_in_table(fullest: Option<&ResourceUse>, load: LoadEffect) -> String {
     format!("not known: {grown}{}.", nothing_full(fullest))
 }
 
-/// What a table shows of resources of which none is full. Nothing is ruled out that it does not show.
+/// Says what a table shows if none of its resources is full. Resources that it does not show are not ruled out.
 fn nothing_full(fullest: Option<&ResourceUse>) -> String {
     match fullest {
         None => "the table says of no resource how much of it is used".to_owned(),

@@ -3,10 +3,10 @@
 use plimsoll_analyze::{ColumnDoubt, GuessedColumn, TableReading, UnreadCells};
 use plimsoll_units::{share_text, significant};
 
-/// More names than these are counted.
+/// More names than this are not listed but counted.
 const MAX_NAMED: usize = 5;
 
-/// The sentences.
+/// Returns the sentences.
 pub(crate) fn table_reading(reading: &TableReading) -> Vec<String> {
     let mut sentences: Vec<String> = guessed(reading).into_iter().collect();
     sentences.extend(left_out(reading));

@@ -5,7 +5,7 @@ use plimsoll_units::{count_text, duration_text, escape_control, percent_text};
 
 use crate::amount::{counted, range};
 
-/// What a metric is called.
+/// Returns the name of a metric.
 pub(crate) fn metric(metric: TrendMetric) -> &'static str {
     match metric {
         TrendMetric::Throughput => "QPS",
@@ -16,23 +16,23 @@ pub(crate) fn metric(metric: TrendMetric) -> &'static str {
     }
 }
 
-/// A value of it.
+/// Formats a value of a metric.
 pub(crate) fn value(metric: TrendMetric, value: f64) -> String {
     if metric.is_rate() { count_text(value) } else { duration_text(value) }
 }
 
-/// A ratio of levels as a signed change: `−5.0 %`.
+/// Formats a ratio of levels as a signed change: `−5.0 %`.
 pub(crate) fn signed_change(ratio: f64) -> String {
     let sign = if ratio < 1.0 { "−" } else { "+" };
     format!("{sign}{}", size(ratio))
 }
 
-/// How large a change is, without its direction.
+/// Formats the size of a change, without its direction.
 fn size(ratio: f64) -> String {
     format!("{:.1} %", (ratio - 1.0).abs() * 100.0)
 }
 
-/// The change in a phrase: `QPS fell by 5.0 % (4.1 % to 5.9 %), which is worse; p = 0.001`.
+/// Describes a change: `QPS fell by 5.0 % (4.1 % to 5.9 %), which is worse; p = 0.001`.
 pub(crate) fn change(trend: &Trend, change: &LevelChange) -> String {
     let judged = match (change.is_bounded, change.worse) {
         (true, _) if trend.metric.is_rate() => {
@@ -45,7 +45,7 @@ pub(crate) fn change(trend: &Trend, change: &LevelChange) -> String {
     };
     let by = change.ratio.map(|ratio| {
         let direction = if ratio.value < 1.0 { "fell" } else { "rose" };
-        // Of a fall the ends of the interval change places.
+        // For a fall, the ends of the interval are swapped.
         let interval =
             ratio.interval.map(|(low, high)| if ratio.value < 1.0 { (high, low) } else { (low, high) });
         let crosses = ratio.interval.is_some_and(|(low, high)| low < 1.0 && 1.0 < high);
@@ -56,12 +56,12 @@ pub(crate) fn change(trend: &Trend, change: &LevelChange) -> String {
     format!("{} {by}, which {judged}; p {}", metric(trend.metric), chance(change.p_value))
 }
 
-/// The chance that no change looks like this one.
+/// Formats the probability that runs without a change look like this.
 fn chance(p_value: f64) -> String {
     if p_value <= 0.001 { "≤ 0.001".to_owned() } else { format!("= {p_value:.3}") }
 }
 
-/// No change was found.
+/// Says that no change was found.
 pub(crate) fn no_change() -> String {
     "No change was found.".to_owned()
 }

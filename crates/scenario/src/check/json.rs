@@ -1,7 +1,7 @@
-//! A value at a place of a JSON document, found without building the document.
+//! Compares a value at a given place of a JSON document, without building the document.
 //!
-//! A worker checks thousands of bodies a second. Values outside the path are skipped as text, which takes little memory
-//! and a fraction of the time of building them. The document is still read to its end, so that half of one fails.
+//! A worker checks thousands of bodies per second. Values outside the path are skipped as text, which takes little memory and a
+//! fraction of the time of building them. The document is still read to its end, so that a truncated one fails.
 
 use std::fmt;
 
@@ -9,22 +9,22 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// A value that is expected at a JSON pointer.
+/// The value expected at a JSON pointer.
 #[derive(Debug, Clone)]
 pub(super) struct JsonMatch {
     /// The pointer's steps, unescaped.
     steps: Vec<String>,
-    /// What was typed, for a string.
+    /// The typed text, to compare with strings.
     text: String,
-    /// What was typed, as JSON if it is JSON.
+    /// The typed text parsed as JSON; `None` if it is not JSON.
     value: Option<Value>,
 }
 
 impl JsonMatch {
-    /// Takes a JSON pointer (RFC 6901) apart; none when it is no pointer.
+    /// Parses a JSON pointer (RFC 6901) and the expected text; `None` if the pointer is invalid.
     pub(super) fn parse(pointer: &str, text: &str) -> Option<Self> {
         let mut steps = pointer.split('/');
-        // Nothing stands before the first slash, in the empty pointer neither.
+        // A pointer has no text before its first slash, and the empty pointer has no text at all.
         let before = steps.next()?;
         let steps = steps.map(unescaped).collect::<Option<_>>()?;
         let value = serde_json::from_str(text).ok();
@@ -33,8 +33,8 @@ impl JsonMatch {
 
     /// Whether the document is JSON and has the expected value at the pointer.
     ///
-    /// What was typed is compared as JSON where it is JSON, and as a string: `=200` holds for `200`, `200.0`
-    /// and `"200"`, `=bob` for `"bob"`.
+    /// The typed text is compared as JSON if it is JSON, and also as a string: `=200` matches `200`, `200.0` and `"200"`, and `=bob`
+    /// matches `"bob"`.
     pub(super) fn holds(&self, document: &[u8]) -> bool {
         let mut reader = serde_json::Deserializer::from_slice(document);
         let held = Seek { steps: &self.steps, expected: self }.deserialize(&mut reader);
@@ -47,14 +47,14 @@ impl JsonMatch {
     }
 }
 
-/// The key that a step of a pointer stands for; `None` if it has a `~` without 0 or 1 after it (RFC 6901, section 3).
+/// Unescapes a step of a pointer to a key; `None` if it has a `~` without 0 or 1 after it (RFC 6901, section 3).
 fn unescaped(step: &str) -> Option<String> {
     let is_escaped = step.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
-    // The order of the two matters: `~01` is `~1` and not a slash.
+    // The order of the two replacements matters: `~01` means `~1`, not a slash.
     is_escaped.then(|| step.replace("~1", "/").replace("~0", "~"))
 }
 
-/// Equality in which 200 and 200.0 are one number; numbers within lists and objects must be written alike.
+/// Compares values such that 200 and 200.0 are equal. Numbers within lists and objects must be written in the same way.
 fn same(found: &Value, expected: &Value) -> bool {
     match (found, expected) {
         (Value::Number(found), Value::Number(expected)) => {
@@ -64,7 +64,7 @@ fn same(found: &Value, expected: &Value) -> bool {
     }
 }
 
-/// The steps that remain from one value on. It yields whether the expected value is at their end.
+/// The remaining steps of a pointer, from one value on. Deserializes to whether the expected value is at their end.
 #[derive(Clone, Copy)]
 struct Seek<'a> {
     steps: &'a [String],
@@ -82,14 +82,14 @@ impl<'de> DeserializeSeed<'de> for Seek<'_> {
     }
 }
 
-/// One step into an object or a list; in any other value the expected one cannot be.
+/// One step into an object or a list. Any other value cannot contain the expected one.
 struct Within<'a> {
     step: &'a str,
     rest: Seek<'a>,
 }
 
 impl Within<'_> {
-    /// The step as an index, which has neither sign nor leading zeros.
+    /// Returns the step as an index, which must have neither sign nor leading zeros.
     fn index(&self) -> Option<usize> {
         let plain = self.step.bytes().all(|byte| byte.is_ascii_digit());
         let padded = self.step.len() > 1 && self.step.starts_with('0');
@@ -107,7 +107,7 @@ impl<'de> Visitor<'de> for Within<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
         let mut held = false;
         while let Some(found) = map.next_key_seed(KeyIs(self.step))? {
-            // Of equal keys the last one counts, as in most parsers.
+            // If a key is repeated, the last one counts, as in most parsers.
             if found {
                 held = map.next_value_seed(self.rest)?;
             } else {

@@ -1,4 +1,4 @@
-//! Reads checks as they are typed.
+//! Parses checks as they are typed.
 
 use std::ops::RangeInclusive;
 
@@ -9,11 +9,11 @@ use super::{Check, CheckError, Kind, TextMatch};
 use crate::suggestion::quoted;
 
 impl Check {
-    /// Reads one check: `status=200`, `status=2xx`, `body=TEXT`, `body~REGEX`, `json:/code=200`, `size<10k`,
+    /// Parses one check: `status=200`, `status=2xx`, `body=TEXT`, `body~REGEX`, `json:/code=200`, `size<10k`,
     /// `header:Name=TEXT` or `header:Name~REGEX`.
     ///
     /// # Errors
-    /// When it has none of these forms, or what stands in it is no status, size, pointer or expression.
+    /// When the text has none of these forms, or contains an invalid status, size, pointer or expression.
     pub fn parse(text: &str) -> Result<Self, CheckError> {
         let text = text.trim();
         let form = || CheckError::Form(quoted(text));
@@ -40,7 +40,7 @@ fn parse_statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, CheckError> {
     text.split(',').map(|part| parse_status(part.trim()).ok_or_else(|| error(part))).collect()
 }
 
-/// Reads one status, or a class such as `2xx`.
+/// Parses one status, or a class such as `2xx`.
 fn parse_status(text: &str) -> Option<RangeInclusive<u16>> {
     let class = text.strip_suffix("xx").or_else(|| text.strip_suffix("XX"));
     let range = match class {
@@ -56,15 +56,15 @@ fn parse_status(text: &str) -> Option<RangeInclusive<u16>> {
     (text.len() == 3).then_some(range)
 }
 
-/// Reads the lengths of a body that pass, in bytes: `<10k`, `<=10k`, `>0`, `>=1.5M` or `=512`; none when there is no comparison
-/// or no size.
+/// Parses the accepted lengths of a body, in bytes: `<10k`, `<=10k`, `>0`, `>=1.5M` or `=512`. Returns `None` without a comparison or
+/// a size.
 fn parse_sizes(text: &str) -> Option<RangeInclusive<u64>> {
     let sign_len = text.find(|c| !matches!(c, '<' | '>' | '='))?;
     let (sign, size) = text.split_at(sign_len);
     let size = size.trim();
     let size = plimsoll_units::parse_count(size.strip_suffix('B').unwrap_or(size)).ok()?;
     Some(match sign {
-        // Nothing is shorter than no bytes, so `<0` is refused.
+        // No body is shorter than 0 bytes, so `<0` is rejected.
         "<" => 0..=size.checked_sub(1)?,
         "<=" => 0..=size,
         ">" => size + 1..=u64::MAX,
@@ -74,7 +74,7 @@ fn parse_sizes(text: &str) -> Option<RangeInclusive<u64>> {
     })
 }
 
-/// Reads `=TEXT` or `~REGEX`; none when it begins with neither.
+/// Parses `=TEXT` or `~REGEX`; `None` if the text begins with neither.
 fn parse_match(text: &str) -> Option<Result<TextMatch, CheckError>> {
     if let Some(expected) = text.strip_prefix('=') {
         return Some(Ok(TextMatch::Is(expected.to_owned())));
@@ -86,7 +86,7 @@ fn parse_match(text: &str) -> Option<Result<TextMatch, CheckError>> {
     }))
 }
 
-/// The expression's error is a drawing of several lines, of which the last says what is wrong.
+/// Returns the last line of a regular expression's error: the error is a drawing of several lines, and the last one states the problem.
 fn last_line(text: &str) -> &str {
     let line = text.lines().next_back().unwrap_or(text).trim();
     line.strip_prefix("error: ").unwrap_or(line)
@@ -106,7 +106,7 @@ fn parse_header(text: &str) -> Option<Result<Kind, CheckError>> {
     Some(value.map(|value| Kind::Header { name: name.to_owned(), value }))
 }
 
-/// The pointer ends at the first `=`, so a key that holds one cannot be pointed at.
+/// Parses a JSON pointer and its value. The pointer ends at the first `=`, so keys that contain one are not supported.
 fn parse_json(text: &str) -> Option<Result<Kind, CheckError>> {
     let (pointer, text) = text.split_once('=')?;
     let json = JsonMatch::parse(pointer, text).map(Kind::Json);

@@ -1,12 +1,12 @@
-//! Settings that vegeta does not have, written where it sees a comment.
+//! Settings that vegeta does not have, written in lines that vegeta treats as comments.
 
 use super::error::{Fault, Line, RequestsError, at};
 use crate::suggestion::{did_you_mean, quoted};
 
-/// Beyond this no cycle of requests could be laid out.
+/// The maximum weight; with larger ones the cycle of requests would be too long.
 const MAX_WEIGHT: u32 = 1_000_000;
 
-/// What a comment line `# plimsoll: weight=3 name=checkout` says of the request after it.
+/// The settings in a comment line `# plimsoll: weight=3 name=checkout`, for the request after it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Annotation {
     pub(super) weight: Option<u32>,
@@ -14,7 +14,7 @@ pub(super) struct Annotation {
 }
 
 impl Annotation {
-    /// Reads a comment line; another comment than ours is none.
+    /// Parses a comment line; `None` for a comment without settings.
     fn parse(line: &str) -> Result<Option<Self>, Fault> {
         let comment = line.trim_start_matches('#').trim_start();
         let Some(mut rest) = comment.strip_prefix("plimsoll:").map(str::trim) else {
@@ -49,7 +49,7 @@ fn not_a_setting(text: &str, hint: String) -> Fault {
     Fault::Setting { text: quoted(text), hint }
 }
 
-/// Takes `key=value` or `key="a value"` off the front.
+/// Splits `key=value` or `key="a value"` from the front.
 fn split_setting(text: &str) -> Option<(&str, &str, &str)> {
     let (key, rest) = text.split_once('=')?;
     let (value, tail) = match rest.strip_prefix('"') {
@@ -72,12 +72,12 @@ pub(super) fn check_name(name: &str) -> Result<String, Fault> {
     Ok(name.to_owned())
 }
 
-/// The settings that wait for their request.
+/// Settings whose request has not been read yet.
 #[derive(Default)]
 pub(super) struct Waiting(Option<(usize, Annotation)>);
 
 impl Waiting {
-    /// Reads a comment line and keeps its settings, if it has any.
+    /// Parses a comment line and stores its settings, if it has any.
     pub(super) fn read(&mut self, (number, line): Line<'_>) -> Result<(), RequestsError> {
         let Some(annotation) = Annotation::parse(line).map_err(at(number))? else {
             return Ok(());
@@ -88,12 +88,12 @@ impl Waiting {
         }
     }
 
-    /// The settings for the request that begins here.
+    /// Takes the settings for the request that begins here.
     pub(super) fn take(&mut self) -> Annotation {
         self.0.take().map(|(_, annotation)| annotation).unwrap_or_default()
     }
 
-    /// Refuses settings that no request followed.
+    /// Fails if there are settings without a request after them.
     pub(super) fn finish(self) -> Result<(), RequestsError> {
         self.0.map_or(Ok(()), |(number, _)| Err(at(number)(Fault::SettingsAlone)))
     }

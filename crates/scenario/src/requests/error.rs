@@ -14,7 +14,7 @@ pub enum RequestsError {
     },
 }
 
-/// What can be wrong with a line of a file of requests.
+/// The error in a line of a file of requests.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -37,7 +37,7 @@ pub enum Fault {
     #[error("`{text}` is no setting{hint}; write `# plimsoll: weight=3 name=checkout`")]
     Setting {
         text: String,
-        /// The name that was perhaps meant, in parentheses; empty if none is near.
+        /// The name that was probably meant, in parentheses; empty if none is similar.
         hint: String,
     },
     #[error("`{0}` is no weight; write a whole number from 1 to 1000000")]
@@ -54,10 +54,10 @@ pub enum Fault {
     Base64(String),
 }
 
-/// A line with its number, without the space around it.
+/// A trimmed line with its number.
 pub(super) type Line<'a> = (usize, &'a str);
 
-/// Adds the number of a line to its fault.
+/// Adds the line number to a fault.
 pub(super) fn at(line: usize) -> impl Fn(Fault) -> RequestsError {
     move |fault| RequestsError::Line { line, fault }
 }

@@ -1,12 +1,12 @@
-//! vegeta's `http` format: `METHOD URL`, header lines, `@/path/to/body`, an empty line between requests; and plain lists of
-//! URLs or paths, each a GET.
+//! Parser of vegeta's `http` format: `METHOD URL`, header lines, `@/path/to/body`, and an empty line between requests; and of plain
+//! lists of URLs or paths, each a GET.
 
 use super::annotation::Waiting;
 use super::error::{Fault, Line, RequestsError, at};
 use super::text::{Body, RequestText, is_url};
 use crate::suggestion::quoted;
 
-/// Reads the whole file; `urls` if it is a plain list of them.
+/// Parses the whole file. `urls` means a plain list of URLs.
 pub(super) fn parse<'a>(
     lines: impl Iterator<Item = Line<'a>>,
     urls: bool,
@@ -19,7 +19,7 @@ pub(super) fn parse<'a>(
     Ok(reading.requests)
 }
 
-/// Method and URL of a line that begins a request: the method is in capitals, as vegeta asks for.
+/// Splits a line that begins a request into method and URL. As in vegeta, the method must be in capitals.
 pub(super) fn split_target(line: &str) -> Option<(&str, &str)> {
     let (method, url) = line.split_once(char::is_whitespace)?;
     method.bytes().all(|byte| byte.is_ascii_uppercase()).then_some((method, url.trim()))
@@ -61,7 +61,7 @@ impl Reading {
     }
 }
 
-/// Adds a header or the body; says whether more may follow, and after the body nothing may.
+/// Adds a header or the body. Returns whether more lines may follow; after the body none may.
 fn add_line(request: &mut RequestText, line: &str) -> Result<bool, Fault> {
     match line.strip_prefix('@').map(str::trim) {
         Some("") => Err(Fault::BodyFile),

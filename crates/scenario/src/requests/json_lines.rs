@@ -1,4 +1,4 @@
-//! vegeta's `json` format: one object a line, the body in base64.
+//! Parser of vegeta's `json` format: one object per line, with the body in base64.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::error::{Fault, Line, RequestsError, at};
 use super::text::{Body, RequestText, default_name, is_url};
 use crate::suggestion::quoted;
 
-/// One line. `weight` and `name` are Plimsoll's own.
+/// One line. `weight` and `name` are extensions of Plimsoll.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JsonRequest {
     method: String,
     url: String,
-    // As in vegeta, `null` stands for what is not given.
+    // As in vegeta, `null` means that the field is not given.
     body: Option<String>,
     header: Option<BTreeMap<String, Option<Vec<String>>>>,
     weight: Option<u64>,
@@ -65,7 +65,7 @@ fn decode(body: &str) -> Result<Body, Fault> {
     Ok(Body::Inline(bytes))
 }
 
-/// The JSON reader's message; its "line 1" would be mistaken for a line of the file.
+/// Returns the JSON parser's message without its position, since its "line 1" would be taken for a line of the file.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

@@ -1,38 +1,37 @@
-//! One request as its file states it.
+//! A request as written in a file.
 
 use std::path::PathBuf;
 
 use super::annotation::Waiting;
 
-/// What a request's body is.
+/// The body of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
     None,
     Inline(Vec<u8>),
-    /// The contents of a file, which the caller reads; a relative path is relative to the current folder.
+    /// The content of a file, which the caller reads. A relative path is relative to the current folder.
     File(PathBuf),
 }
 
-/// One request as the file states it; its variables are not parsed yet.
+/// A request as written in a file, before its variables are parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestText {
-    /// The request's name in reports: as given, or method and path without the query. Requests of one name are
-    /// reported together.
+    /// The request's name in reports: as given, or method and path without the query. Requests with the same name are reported together.
     pub name: String,
-    /// How often it is sent compared with the others; at least 1.
+    /// How often it is sent relative to the others; at least 1.
     pub weight: u32,
     pub method: String,
-    /// A URL with `http://` or `https://`, or a path that is meant relative to the command's URL.
+    /// A URL with `http://` or `https://`, or a path relative to the command's URL.
     pub url: String,
-    /// Headers in the order of the file; for JSON, in that of the alphabet.
+    /// Headers in the order of the file; for JSON in alphabetical order.
     pub headers: Vec<(String, String)>,
     pub body: Body,
-    /// The line of the file that it begins in, counted from 1.
+    /// The line of the file in which it begins, counted from 1.
     pub line: usize,
 }
 
 impl RequestText {
-    /// A request without headers or a body, named and weighted by the settings above it.
+    /// Creates a request without headers or a body, with the name and weight from the settings above it.
     pub(super) fn begin(method: &str, url: &str, line: usize, waiting: &mut Waiting) -> Self {
         let settings = waiting.take();
         Self {
@@ -47,9 +46,9 @@ impl RequestText {
     }
 }
 
-/// Whether the text can be a URL or a path. Whether the host exists is known once it is resolved.
+/// Whether the text can be a URL or a path. Whether the host exists shows only when it is resolved.
 ///
-/// Spaces are allowed only within a variable. A variable may stand in front, for `${env.BASE}/path`.
+/// Spaces are allowed only within a variable. The text may begin with a variable, for `${env.BASE}/path`.
 pub(super) fn is_url(text: &str) -> bool {
     let begins = ["/", "http://", "https://", "${"].iter().any(|start| text.starts_with(start));
     begins && !without_variables(text).contains(|c: char| c.is_whitespace() || c.is_control())
@@ -65,7 +64,7 @@ fn without_variables(text: &str) -> String {
     plain + rest
 }
 
-/// The name of a request that was given none: method and path, without query and fragment.
+/// Returns the name of a request that has none: method and path, without query and fragment.
 pub(super) fn default_name(method: &str, url: &str) -> String {
     let path = match url.split_once("://") {
         Some((scheme, rest)) if !scheme.contains(['/', '?', '#']) => {

@@ -1,10 +1,9 @@
-//! Why a text is no template, or none that may stand where it is rendered.
+//! Why a text is not a template, or may not be used where it would be rendered.
 
-/// Where something stands in a template's text, both counted from 1, the column in bytes.
+/// A position in a template's text. Line and column are counted from 1, the column in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     pub line: usize,
-    /// Byte within the line.
     pub column: usize,
 }
 
@@ -14,13 +13,13 @@ impl std::fmt::Display for Position {
     }
 }
 
-/// Why a text is no template. Texts quoted from it are shortened and free of control characters.
+/// Why a text is not a template. Quoted parts are shortened and free of control characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
     #[error("`${{` at {at} has no `}}` on its line; write `$${{` where you mean the characters themselves")]
     Unclosed {
-        /// Where it begins.
+        /// The beginning of the unclosed variable.
         at: Position,
     },
     #[error(
@@ -31,7 +30,7 @@ pub enum TemplateError {
         name: String,
         at: Position,
         known: String,
-        /// The name that was perhaps meant, in parentheses; empty if none is near.
+        /// The name that was probably meant, in parentheses; empty if none is similar.
         hint: String,
     },
     #[error("`${{{name}}}` at {at} needs two whole numbers, the smaller first: `${{random(1,100)}}`")]
@@ -43,14 +42,14 @@ pub enum TemplateError {
         column: String,
         at: Position,
         known: String,
-        /// The column that was perhaps meant, in parentheses; empty if none is near.
+        /// The column that was probably meant, in parentheses; empty if none is similar.
         hint: String,
     },
     #[error("`${{env.{name}}}` at {at}: {name} is not set in the environment, or is not UTF-8")]
     UnknownEnv { name: String, at: Position },
 }
 
-/// A byte that may not stand where a template is rendered. The text may be a secret and is not repeated.
+/// A byte that is not allowed where a template is rendered. The text may be a secret and is not repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnfitError {

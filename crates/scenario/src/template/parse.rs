@@ -1,4 +1,4 @@
-//! From a text to its pieces.
+//! Parses a text into pieces.
 
 use std::sync::Arc;
 
@@ -11,24 +11,24 @@ use crate::suggestion::quoted;
 
 const OPENING: &[u8] = b"${";
 
-/// What the variables of a template may refer to.
+/// The data that the variables of a template may refer to.
 #[derive(Clone, Copy)]
 pub struct TemplateScope<'a> {
     /// The rows of the CSV file; `None` without such a file.
     pub feeder: Option<&'a Arc<Feeder>>,
-    /// The environment: the value of a name, if it is set.
+    /// Returns the value of an environment variable, if it is set.
     pub env: &'a dyn Fn(&str) -> Option<String>,
 }
 
 /// One piece of a parsed template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Bytes that are the same in every request; never empty, never two in a row.
+    /// Bytes that are the same in every request. They are never empty, and there are never two such pieces in a row.
     Literal(Vec<u8>),
     Variable(Variable),
 }
 
-/// Cuts a text into pieces. `$${` stands for a literal `${`, read from the left.
+/// Splits a text into pieces. `$${` means a literal `${`; the text is read from left to right.
 pub(super) fn parse(text: &[u8], scope: &TemplateScope<'_>) -> Result<Vec<Piece>, TemplateError> {
     let mut pieces = Vec::new();
     let mut lines = Lines::default();
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &[u8], scope: &TemplateScope<'_>) -> Result<Vec<Piece>
     while let Some(found) = memmem::find(&text[from..], OPENING) {
         let (start, inside) = (from + found, from + found + OPENING.len());
         if text[from..start].ends_with(b"$") {
-            // The first of the two dollars goes, what it protects stays.
+            // Drops the first of the two dollar signs, and keeps the rest.
             push_literal(&mut pieces, &text[from..start - 1]);
             push_literal(&mut pieces, OPENING);
             from = inside;
@@ -82,7 +82,7 @@ fn env(name: &str, at: Position, scope: &TemplateScope<'_>) -> Result<String, Te
     (scope.env)(name).ok_or_else(|| TemplateError::UnknownEnv { name: quoted(name), at })
 }
 
-/// Counts the lines of a text up to places that come in order, so that each line is counted once.
+/// Finds lines and columns of ascending offsets in a text, counting each line only once.
 #[derive(Default)]
 struct Lines {
     read: usize,

@@ -1,37 +1,37 @@
-//! The variables: their names, and what each writes.
+//! The variables: their names and values.
 
 use super::error::{Position, TemplateError};
 use crate::feeder::Feeder;
 use crate::suggestion::{did_you_mean, listed, quoted};
 use crate::values::Values;
 
-/// As they are listed in errors.
+/// The forms of variables as errors list them.
 const FORMS: &[&str] =
     &["${uuid}", "${counter}", "${random(1,100)}", "${csv.column}", "${timestamp_ms}", "${env.NAME}"];
 
-/// Names without arguments, which a mistyped one is compared with.
+/// The names that a mistyped one is compared with.
 const NAMES: &[&str] = &["uuid", "counter", "random(1,100)", "csv.column", "timestamp_ms", "env.NAME"];
 
-/// The most digits a 64-bit number has, its sign included.
+/// The maximum number of characters of a 64-bit number, including its sign.
 const MAX_NUMBER_BYTES: usize = 20;
 
-/// Something that is made for each request.
+/// A value that is generated for each request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Variable {
-    /// A random UUID, version 4; another one at each place.
+    /// A random UUID, version 4; a different one at each place.
     Uuid,
     /// The request's number; the same at every place of one request.
     Counter,
-    /// A whole number of a range, both ends included; another one at each place.
+    /// A whole number from a range, both ends included; a different one at each place.
     Random { low: i64, high: i64 },
     /// A column of the request's CSV row, by its index.
     Column(usize),
-    /// The request's instant, milliseconds since 1970.
+    /// The time of the request, in milliseconds since 1970.
     TimestampMs,
 }
 
 impl Variable {
-    /// Reads what stands between `${` and `}`.
+    /// Parses the text between `${` and `}`.
     pub(super) fn parse(name: &str, at: Position, columns: &[String]) -> Result<Self, TemplateError> {
         match name {
             "uuid" => Ok(Self::Uuid),
@@ -62,7 +62,7 @@ impl Variable {
         }
     }
 
-    /// The most bytes the value can take.
+    /// Returns the maximum length of the value, in bytes.
     pub(super) fn max_bytes(self, feeder: Option<&Feeder>) -> usize {
         match self {
             Self::Uuid => uuid::fmt::Hyphenated::LENGTH,

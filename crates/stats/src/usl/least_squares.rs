@@ -1,9 +1,9 @@
-//! The parameters of the law that miss the points least, by Levenberg and Marquardt's method.
+//! Least-squares fit of the law's parameters, by the Levenberg–Marquardt method.
 
 /// One measured point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// What is scaled: connections, threads, machines.
+    /// The number of whatever is scaled: connections, threads, machines.
     pub size: f64,
     /// Throughput, in any unit.
     pub throughput: f64,
@@ -14,18 +14,18 @@ pub struct Point {
 pub(super) type Parameters = [f64; 3];
 pub(super) type Matrix = [[f64; 3]; 3];
 
-/// Damping of the first step, and what it is multiplied by after a step that missed more, or divided by after a better one.
+/// The initial damping, and the factor by which it grows after a step that increases the error, or shrinks after one that reduces it.
 const DAMPING: f64 = 1e-3;
 const DAMPING_FACTOR: f64 = 10.0;
-/// Steps this short change nothing any more.
+/// With this damping a step is too short to change anything.
 const MAX_DAMPING: f64 = 1e12;
 const MAX_STEPS: usize = 200;
 
-/// Least squares on relative residuals X(N)/X − 1: the noise of throughput is a ratio of it, and the low points, which
-/// determine γ, would hardly count next to the high ones otherwise.
+/// Least squares on relative residuals X(N)/X − 1. The noise of throughput is relative, and without this the low points, which
+/// determine γ, would hardly count next to the high ones.
 pub(super) struct Problem<'a> {
     pub(super) points: &'a [Point],
-    /// Parameters that are fitted; the others stay at zero.
+    /// The parameters that are fitted; the others stay at zero.
     pub(super) free: [bool; 3],
 }
 
@@ -35,7 +35,7 @@ pub(super) fn divisor(fit: Parameters, n: f64) -> f64 {
 }
 
 impl Problem<'_> {
-    /// The relative residual of a point and its derivatives by γ, α, β.
+    /// Returns the relative residual of a point, and its derivatives with respect to γ, α, β.
     fn residual(&self, point: &Point, fit: Parameters) -> (f64, Parameters) {
         let (n, divisor) = (point.size, divisor(fit, point.size));
         let by_gamma = n / divisor / point.throughput;
@@ -45,12 +45,12 @@ impl Problem<'_> {
         (fit[0] * by_gamma - 1.0, free)
     }
 
-    /// The sum of the squared residuals.
+    /// Returns the sum of the squared residuals.
     pub(super) fn square_sum(&self, fit: Parameters) -> f64 {
         self.points.iter().map(|point| self.residual(point, fit).0.powi(2)).sum()
     }
 
-    /// JᵀJ and Jᵀr, of the residuals r and their derivatives J.
+    /// Returns JᵀJ and Jᵀr for the residuals r and their derivatives J.
     pub(super) fn normal(&self, fit: Parameters) -> (Matrix, Parameters) {
         let (mut normal, mut right) = (Matrix::default(), Parameters::default());
         for point in self.points {
@@ -61,9 +61,9 @@ impl Problem<'_> {
         (normal, right)
     }
 
-    /// The minimum, from the start values downhill: steps (JᵀJ + λ·diag(JᵀJ))⁻¹Jᵀr, with a smaller λ after each step that
-    /// misses less and a larger one instead of each that does not (Marquardt, *An algorithm for least-squares estimation
-    /// of nonlinear parameters*, 1963).
+    /// Returns the minimum, by steps (JᵀJ + λ·diag(JᵀJ))⁻¹Jᵀr from the start values. λ shrinks after each step that reduces the error;
+    /// a step that does not is retried with a larger λ (Marquardt, *An algorithm for least-squares estimation of nonlinear parameters*,
+    /// 1963).
     pub(super) fn minimum(&self) -> Parameters {
         let mut fit = start(self.points);
         (0..3).filter(|index| !self.free[*index]).for_each(|index| fit[index] = 0.0);
@@ -87,8 +87,8 @@ impl Problem<'_> {
     }
 }
 
-/// Start values from the linear form N/X = 1/γ + (α/γ)(N − 1) + (β/γ)N(N − 1), by least squares on rows divided by N/X; what
-/// comes out negative starts at zero.
+/// Computes start values from the linear form N/X = 1/γ + (α/γ)(N − 1) + (β/γ)N(N − 1), by least squares on rows divided by N/X.
+/// Negative results become zero.
 fn start(points: &[Point]) -> Parameters {
     let (mut normal, mut right) = (Matrix::default(), Parameters::default());
     for point in points {
@@ -114,8 +114,8 @@ fn product(matrix: &Matrix, vector: Parameters) -> Parameters {
     matrix.map(|row| row.iter().zip(vector).map(|(a, b)| a * b).sum())
 }
 
-/// The inverse of a symmetric positive matrix whose rows differ by many orders of magnitude: scaled to a unit diagonal
-/// first. A row of zeros, which a parameter that is not fitted leaves, stays zero.
+/// Inverts a symmetric positive matrix whose rows differ by many orders of magnitude, by scaling it to a unit diagonal first. A row
+/// of zeros, from a parameter that is not fitted, stays zero.
 pub(super) fn inverse(matrix: &Matrix) -> Option<Matrix> {
     let scale = [0, 1, 2].map(|i| if matrix[i][i] > 0.0 { matrix[i][i].sqrt().recip() } else { 0.0 });
     let scaled = |i: usize, j: usize| match scale[i] {

@@ -1,19 +1,19 @@
-//! The first process of a sandbox: a fork of this process that never runs another program. It only makes system calls,
-//! because in the fork of a process with threads any lock may be taken, the allocator's included. Everything it needs is
-//! prepared before the fork.
+//! The first process of a sandbox: a fork of this process that never runs another program. It only makes system calls, because
+//! after a fork of a process with threads any lock may be held, including the allocator's. All its data is prepared before the
+//! fork.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::RawFd;
 
 use libc::{c_int, c_long, c_uint};
 
-/// Where POSIX shared memory lies, shm_overview(7).
+/// The folder of POSIX shared memory, shm_overview(7).
 pub(super) const SHARED_MEMORY: &CStr = c"/dev/shm";
 
-/// More descriptors than a process opens, and few enough to be closed one by one within a second.
+/// Upper bound of the descriptors to close: more than a process opens, and few enough to close one by one within a second.
 const DESCRIPTORS_MAX: libc::rlim_t = 1 << 20;
 
-/// A step of the set-up by the first process; a failure names one of these.
+/// A step of the first process's set-up, which a failure report names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitStep {
     Mounts,
@@ -33,23 +33,23 @@ impl InitStep {
         Self::ALL.iter().position(|step| *step == self).map_or(0, |index| index as u8 + 1)
     }
 
-    /// The step of a report; `None` if every step succeeded.
+    /// The step with this number in a report; `None` if every step succeeded.
     pub(super) fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number).checked_sub(1)?).copied()
     }
 }
 
-/// What the first process needs, in the form that the kernel takes.
+/// The data that the first process needs, in the kernel's form.
 #[derive(Debug)]
 pub(super) struct InitPlan {
     pub(super) name: CString,
-    /// Files mounted over others: the file, and the path that it replaces.
+    /// Files to mount over others: the file, and the path that it replaces.
     pub(super) files: Vec<(CString, CString)>,
-    /// The folders of a new `/run`; `None` keeps the machine's.
+    /// The folders to create in a new `/run`; `None` keeps the machine's `/run`.
     pub(super) runtime: Option<Vec<CString>>,
-    /// Whether `/dev/shm` is new: it holds POSIX shared memory, which no namespace separates.
+    /// True for a new `/dev/shm`: it contains POSIX shared memory, which no namespace separates.
     pub(super) own_shared_memory: bool,
-    /// The PIDs inside begin after this number.
+    /// PIDs inside begin after this number.
     pub(super) last_pid: CString,
 }
 
@@ -58,11 +58,11 @@ pub(super) struct InitPlan {
 pub(super) struct InitPipes {
     /// Read until its end, which comes when the process that owns the sandbox ends.
     pub(super) lifeline: RawFd,
-    /// Takes one report: the step that failed, and its errno.
+    /// For one report: the step that failed, and its errno.
     pub(super) report: RawFd,
 }
 
-/// Runs the first process to its end. Called in the fork only.
+/// Runs the first process until it ends. Called only in the fork.
 pub(super) fn run(plan: &InitPlan, pipes: InitPipes) -> ! {
     stand_alone(pipes);
     let report = match set_up(plan) {
@@ -80,7 +80,7 @@ pub(super) fn run(plan: &InitPlan, pipes: InitPipes) -> ! {
     wait_for_end(pipes.lifeline)
 }
 
-/// Drops what the fork copied: signal handlers, the terminal, all descriptors but its own.
+/// Drops what the fork inherited: signal handlers, the terminal, and all descriptors but its own.
 fn stand_alone(pipes: InitPipes) {
     close_others(pipes, close_range, close_each);
     // SAFETY: the name ends with a zero byte. It is what lists of processes show.
@@ -92,8 +92,8 @@ fn stand_alone(pipes: InitPipes) {
     }
 }
 
-/// Closes all descriptors but the first process's own; each of these closes a range of them. The copy of the lifeline's other end
-/// must not stay open: this process would wait for ever.
+/// Closes all descriptors but the first process's own; `range` and `each` close a range of descriptors. The inherited copy of the
+/// lifeline's other end must be closed, because with it this process would wait for ever.
 fn close_others(pipes: InitPipes, range: impl Fn(c_uint, c_uint) -> bool, each: impl Fn(c_uint, c_uint)) {
     let (low, high) =
         (pipes.lifeline.min(pipes.report) as c_uint, pipes.lifeline.max(pipes.report) as c_uint);
@@ -108,7 +108,7 @@ fn close_others(pipes: InitPipes, range: impl Fn(c_uint, c_uint) -> bool, each: 
     }
 }
 
-/// Closes a range of descriptors with one call; false where the kernel is older than 5.9 or a filter refuses the call.
+/// Closes a range of descriptors with one call; returns false if the kernel is older than 5.9 or a filter refuses the call.
 fn close_range(first: c_uint, last: c_uint) -> bool {
     // SAFETY: closes descriptors of this process, none of which is used again.
     let done =
@@ -116,7 +116,7 @@ fn close_range(first: c_uint, last: c_uint) -> bool {
     done == 0
 }
 
-/// Closes them one by one, as far as they can be open.
+/// Closes a range of descriptors one by one, up to the highest one that can be open.
 fn close_each(first: c_uint, last: c_uint) {
     for descriptor in first..=last.min(descriptors_max()) {
         // SAFETY: closes a descriptor of this process that is not used again, or none.
@@ -124,8 +124,8 @@ fn close_each(first: c_uint, last: c_uint) {
     }
 }
 
-/// The highest number that a descriptor is expected to have. The kernel takes the lowest one that is free, so that a limit of
-/// thousands of millions need not be counted through.
+/// Upper bound of the descriptors that are expected to be open. The kernel assigns the lowest free number, so even if the limit
+/// is thousands of millions, no more need to be tried.
 fn descriptors_max() -> c_uint {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is valid for writes.
@@ -137,9 +137,9 @@ fn descriptors_max() -> c_uint {
 type Step = Result<(), (InitStep, c_int)>;
 
 fn set_up(plan: &InitPlan) -> Step {
-    // What the machine unmounts goes here too: a disk can be taken out while a lab is up.
+    // Unmounts on the machine propagate into the sandbox, so that a disk can be removed while a lab is up.
     mount(InitStep::Mounts, None, c"/", None, libc::MS_REC | libc::MS_SLAVE)?;
-    // Refused where parts of /proc are hidden, as in containers: the old /proc then stays and shows other processes too.
+    // Refused if parts of /proc are hidden, as in containers: then the old /proc remains and shows other processes too.
     mount(InitStep::Mounts, Some(c"proc"), c"/proc", Some(c"proc"), 0).unwrap_or_default();
     for (file, place) in &plan.files {
         mount(InitStep::File, Some(file), place, None, libc::MS_BIND)?;
@@ -173,8 +173,8 @@ fn fresh_runtime(folders: &[CString]) -> Step {
     Ok(())
 }
 
-/// Programs leave files named after their PID in shared folders, so the PIDs of two sandboxes should differ. Where the
-/// kernel does not allow it they may be equal, as in containers.
+/// Programs leave files named after their PID in shared folders, so the PIDs of two sandboxes should differ. If the kernel does
+/// not allow this, as in containers, they may be equal.
 fn set_last_pid(number: &CStr) {
     // SAFETY: the path ends with a zero byte.
     let file =
@@ -209,7 +209,7 @@ fn outcome(step: InitStep, result: c_int) -> Step {
     Err((step, unsafe { *libc::__errno_location() }))
 }
 
-/// Waits until the other end of the pipe is closed and ends this process, and with it all others in its PID namespace.
+/// Waits until the other end of the pipe is closed, then ends this process and with it all others in its PID namespace.
 fn wait_for_end(lifeline: RawFd) -> ! {
     loop {
         let mut byte = 0_u8;

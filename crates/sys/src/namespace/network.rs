@@ -16,9 +16,9 @@ impl NetworkNamespace {
     /// Creates an empty network.
     ///
     /// # Errors
-    /// When that is not permitted (CAP_SYS_ADMIN), or there are too many (`user.max_net_namespaces`).
+    /// When the process lacks the permission (CAP_SYS_ADMIN), or there are too many networks (`user.max_net_namespaces`).
     pub fn create() -> io::Result<Self> {
-        // A namespace belongs to a thread, and this thread exists only to create one.
+        // A network namespace belongs to a thread; this thread exists only to create one.
         on_own_thread(|| {
             // SAFETY: only the network of this thread changes, not its table of descriptors.
             unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
@@ -26,7 +26,7 @@ impl NetworkNamespace {
         })
     }
 
-    /// The network that a file such as `/proc/1234/ns/net` stands for.
+    /// Opens the network that a file such as `/proc/1234/ns/net` stands for.
     ///
     /// # Errors
     /// When there is no such process, or this user may not inspect it.
@@ -34,15 +34,15 @@ impl NetworkNamespace {
         Ok(Self(File::open(file)?.into()))
     }
 
-    /// A second handle to the same network.
+    /// Returns a second handle to the same network.
     ///
     /// # Errors
-    /// When there are no descriptors left.
+    /// When no descriptor is left.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self(self.0.try_clone()?))
     }
 
-    /// Runs a closure in this network, on a new thread. Sockets that it opens and processes that it starts stay there.
+    /// Runs a closure in this network, on a new thread. Sockets that it opens and processes that it starts stay in the network.
     ///
     /// # Errors
     /// When the thread cannot be started or moved.
@@ -54,7 +54,7 @@ impl NetworkNamespace {
     }
 }
 
-/// Runs a closure on a thread that ends with it.
+/// Runs a closure on a new thread that ends with it.
 pub(super) fn on_own_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     thread::scope(|scope| {
         let thread = thread::Builder::new().name("namespace".to_owned()).spawn_scoped(scope, work)?;

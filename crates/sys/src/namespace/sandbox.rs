@@ -27,15 +27,15 @@ const END_TIMEOUT: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
 /// The folder of sockets and PID files.
 const RUNTIME: &str = "/run";
 
-/// How a sandbox looks from inside.
+/// The properties of a sandbox.
 #[derive(Debug, Clone, Default)]
 pub struct SandboxSetup {
     pub name: String,
-    /// Files mounted over others: the file, and the path that it replaces.
+    /// Files to mount over others: the file, and the path that it replaces.
     pub files: Vec<(PathBuf, PathBuf)>,
-    /// Whether `/run` and `/dev/shm` are new: `/run` with the folders of the machine's own, `/dev/shm` empty.
+    /// True for a new `/run`, with the folders of the machine's own, and a new empty `/dev/shm`.
     pub own_runtime: bool,
-    /// The PIDs inside begin after this number.
+    /// PIDs inside begin after this number.
     pub last_pid: u32,
 }
 
@@ -48,8 +48,8 @@ pub enum SandboxError {
     SetUp { step: InitStep, reason: io::Error },
 }
 
-/// PID, mount, network, UTS and IPC namespaces, held by a first process that does nothing. When this value is dropped, or
-/// the process that holds it ends in any way, the kernel kills every process inside.
+/// PID, mount, network, UTS and IPC namespaces, kept alive by a first process that does nothing else. When this value is dropped,
+/// or the process that owns it ends in any way, the kernel kills every process inside.
 #[derive(Debug)]
 pub struct Sandbox {
     pid: u32,
@@ -63,7 +63,7 @@ fn text_of(path: &Path) -> io::Result<CString> {
 }
 
 impl SandboxSetup {
-    /// The folders that are new in a sandbox with [`SandboxSetup::own_runtime`]: the machine's are invisible there.
+    /// The folders that are new in a sandbox with [`SandboxSetup::own_runtime`]; the machine's are invisible there.
     pub const FRESH: [&str; 2] = [RUNTIME, "/dev/shm"];
 
     fn plan(&self) -> io::Result<InitPlan> {
@@ -85,7 +85,7 @@ fn runtime_folders() -> io::Result<Vec<CString>> {
     entries.filter(is_folder).map(|entry| text_of(&entry.path())).collect()
 }
 
-/// Some minimal systems have no `/dev/shm`.
+/// False on some minimal systems, which have no `/dev/shm`.
 fn has_shared_memory() -> bool {
     SHARED_MEMORY.to_str().is_ok_and(|folder| Path::new(folder).is_dir())
 }
@@ -94,7 +94,7 @@ impl Sandbox {
     /// Creates the namespaces and their first process.
     ///
     /// # Errors
-    /// When that is not permitted (CAP_SYS_ADMIN), there are too many, or a mount is refused.
+    /// When the process lacks the permission (CAP_SYS_ADMIN), there are too many namespaces, or a mount is refused.
     pub fn create(setup: &SandboxSetup) -> Result<Self, SandboxError> {
         let plan = setup.plan()?;
         let (lifeline_inner, lifeline) = pipe_with(PipeFlags::CLOEXEC).map_err(io::Error::from)?;
@@ -118,13 +118,13 @@ impl Sandbox {
         self.pid
     }
 
-    /// Kills every process inside. The caller still has to wait for those that it started with [`Sandbox::spawn`].
+    /// Kills every process inside. The caller still has to wait for the children that it started with [`Sandbox::spawn`].
     pub fn kill(&self) {
-        // It fails only if the first process has ended, and then all have ended.
+        // This fails only if the first process has ended, and then all others have ended too.
         pidfd_send_signal(&self.process, Signal::KILL).unwrap_or_default();
     }
 
-    /// The network inside.
+    /// Opens the network inside.
     ///
     /// # Errors
     /// When the first process has ended.
@@ -132,7 +132,7 @@ impl Sandbox {
         NetworkNamespace::open(Path::new(&format!("/proc/{}/ns/net", self.pid)))
     }
 
-    /// Starts a command inside, in this folder and in a new session. Before it runs it joins each control group whose
+    /// Starts a command inside, in this folder and in a new session. Before it runs, it joins each control group whose
     /// `cgroup.procs` file is given, and is bound to `cores`.
     ///
     /// # Errors
@@ -150,7 +150,7 @@ impl Sandbox {
         let process = self.process.try_clone()?;
         let enter = move || -> io::Result<()> {
             for group in &groups {
-                // Zero stands for the writing process.
+                // Zero stands for the process that writes.
                 rustix::io::write(group, b"0")?;
             }
             if let Some(cores) = cores {
@@ -179,17 +179,17 @@ impl Sandbox {
 impl Drop for Sandbox {
     fn drop(&mut self) {
         self.kill();
-        // The first process ends last, when all others have ended and were waited for. A child of `spawn` that is not
-        // waited for would block it, so this wait has a timeout.
+        // The first process ends last, after all others have ended and were waited for. A child of `spawn` that is not waited
+        // for would block it, so this wait has a timeout.
         let mut ended = [PollFd::new(&self.process, PollFlags::IN)];
         if poll(&mut ended, Some(&END_TIMEOUT)).is_ok_and(|count| count > 0) {
-            // It fails only if the process was waited for already.
+            // This fails only if the process was waited for already.
             waitid(WaitId::PidFd(self.process.as_fd()), WaitIdOptions::EXITED).unwrap_or_default();
         }
     }
 }
 
-/// Forks this process into new namespaces. All signals stay blocked in the copy, so that no handler of this process runs
+/// Forks this process into new namespaces. All signals stay blocked in the fork, so that no handler of this process runs
 /// there.
 fn copy_process(plan: &InitPlan, pipes: InitPipes) -> io::Result<u32> {
     let kinds =
@@ -214,7 +214,7 @@ fn copy_process(plan: &InitPlan, pipes: InitPipes) -> io::Result<u32> {
     outcome
 }
 
-/// The one report of the first process: the step that failed, if one did.
+/// Reads the report of the first process: the step that failed and its error, or `None`.
 fn set_up_report(report: OwnedFd) -> io::Result<Option<(InitStep, io::Error)>> {
     let mut bytes = [0; 5];
     File::from(report).read_exact(&mut bytes)?;

@@ -1,11 +1,11 @@
-//! Who may create namespaces, and how a user who may not becomes root of an own user namespace.
+//! The privileges to create namespaces, and how an unprivileged user gets them in a user namespace.
 
 use std::{fs, io};
 
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-/// Bits of the capabilities that namespaces and their networks need (capabilities(7)).
+/// Bits of the capabilities that are needed for namespaces and their networks (capabilities(7)).
 const CAP_NET_ADMIN: u64 = 1 << 12;
 const CAP_SYS_ADMIN: u64 = 1 << 21;
 
@@ -14,7 +14,7 @@ pub fn user_id() -> u32 {
     geteuid().as_raw()
 }
 
-/// The capability that this process lacks to create namespaces and set up networks in them.
+/// The capability that this process lacks to create namespaces and configure networks in them; `None` if it lacks none.
 pub fn missing_capability() -> Option<&'static str> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use io_uring::types::BufRingEntry;
 
-/// The kernel needs the ring of buffers to be page-aligned; no Linux machine has larger pages.
+/// Alignment of the ring of buffers. The kernel requires page alignment, and no Linux machine has larger pages.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// Buffers of one size. Each is in one of three places: kept back; in the ring, where the kernel may take and fill it; or
-/// with the caller, from the completion that names it until `put`.
+/// Buffers of one size. Each is in one of three places: held back; in the ring, where the kernel may take and fill it; or with
+/// the caller, from the completion that names it until `put`.
 pub(super) struct ProvidedBuffers {
     entries: NonNull<BufRingEntry>,
     entries_layout: Layout,
@@ -19,7 +19,7 @@ pub(super) struct ProvidedBuffers {
     memory_layout: Layout,
     buffer_bytes: usize,
     count: u16,
-    /// Buffers that were put into the ring at least once; the memory of the others was never touched.
+    /// Number of buffers that were put into the ring at least once; the memory of the others was never touched.
     released: u16,
     tail: u16,
 }
@@ -65,7 +65,7 @@ impl ProvidedBuffers {
         self.count
     }
 
-    /// Puts up to `more` of the buffers that were kept back into the ring.
+    /// Puts up to `more` of the buffers that were held back into the ring.
     pub(super) fn release(&mut self, more: u16) {
         for _ in 0..more.min(self.count - self.released) {
             self.released += 1;
@@ -77,7 +77,7 @@ impl ProvidedBuffers {
         self.released
     }
 
-    /// Puts a buffer back into the ring. It must be with the caller, not in the ring.
+    /// Puts a buffer back into the ring. The caller must hold it.
     #[inline]
     pub(super) fn put(&mut self, buffer: u16) {
         let index = usize::from(self.tail & (self.count - 1));
@@ -100,7 +100,7 @@ impl ProvidedBuffers {
         self.memory.as_ptr().wrapping_add(usize::from(buffer) * self.buffer_bytes)
     }
 
-    /// The first `length` bytes of a buffer that is with the caller.
+    /// The first `length` bytes of a buffer that the caller holds.
     #[inline]
     pub(super) fn bytes(&mut self, buffer: u16, length: usize) -> &mut [u8] {
         assert!(

@@ -1,20 +1,20 @@
-//! What a collector answers: taken, taken in part, or refused.
+//! The response of a collector: accepted, partly accepted, or refused.
 
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceResponse;
 use plimsoll_units::escape_control;
 use prost::Message;
 
-/// So much of a message is shown.
+/// The longest part of a collector's message that is shown, in characters.
 const MAX_SAID_CHARS: usize = 200;
 
-/// The body of a refusal (google.rpc.Status). Its code says less than that of HTTP.
+/// The body of a refusal (google.rpc.Status). Its code is not read: the HTTP status says more.
 #[derive(Clone, PartialEq, Message)]
 struct Refusal {
     #[prost(string, tag = "2")]
     message: String,
 }
 
-/// Whether all of a message was taken, or why not.
+/// Checks that the collector accepted the whole message; the error says why it did not.
 pub(super) fn judge(status: u16, body: &[u8]) -> Result<(), String> {
     if status != 200 {
         let said = shown(&refusal(body));
@@ -25,7 +25,7 @@ pub(super) fn judge(status: u16, body: &[u8]) -> Result<(), String> {
         };
         return Err(format!("status {status}{said}{advice}"));
     }
-    // A body that cannot be read is of a server that took the message all the same.
+    // A server that responds with 200 took the message, even if its body cannot be read.
     let answer = ExportMetricsServiceResponse::decode(body).unwrap_or_default();
     match answer.partial_success {
         Some(part) if part.rejected_data_points > 0 => {
@@ -38,7 +38,7 @@ pub(super) fn judge(status: u16, body: &[u8]) -> Result<(), String> {
     }
 }
 
-/// The message of a refusal; servers that are no collector answer with text.
+/// Returns the message of a refusal. Servers that are no collectors respond with plain text.
 fn refusal(body: &[u8]) -> String {
     match Refusal::decode(body) {
         Ok(refusal) if !refusal.message.is_empty() => refusal.message,

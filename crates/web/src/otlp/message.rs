@@ -16,7 +16,7 @@ use super::settings::OtlpSettings;
 use crate::metrics::{Classes, Labels, Metric, PREFIX, Values, list};
 use crate::totals::Totals;
 
-/// A run at one moment, copied so that totals are locked no longer than that takes.
+/// A run at one moment. It is a copy, so that the totals are locked only while it is made.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     metrics: Vec<Metric>,
@@ -26,7 +26,7 @@ pub(super) struct Snapshot {
     hostname: String,
 }
 
-/// What cumulative values are counted over, in nanoseconds since 1970.
+/// The time over which cumulative values are counted, in nanoseconds since 1970.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     began: u64,
@@ -46,7 +46,7 @@ impl Snapshot {
         })
     }
 
-    /// The message as it is sent.
+    /// Encodes the message as protobuf.
     pub(super) fn encode(self, settings: &OtlpSettings) -> Vec<u8> {
         self.request(settings).encode_to_vec()
     }
@@ -68,7 +68,8 @@ impl Snapshot {
         ExportMetricsServiceRequest { resource_metrics: vec![of_resource] }
     }
 
-    /// The run and its process: two runs at a time are two instances. Attributes of the user count before these.
+    /// Returns the attributes of the run and its process: two runs at a time are two instances. Attributes that the user
+    /// gives replace these.
     fn resource(&self, settings: &OtlpSettings) -> Vec<KeyValue> {
         let own = [
             ("service.name", settings.service.clone()),
@@ -84,7 +85,7 @@ impl Snapshot {
     }
 }
 
-/// `None` for facts of the run, which are attributes of its resource, and for a metric without a value.
+/// Returns `None` for facts of the run, which are attributes of its resource, and for a metric without a value.
 fn otlp_metric(metric: Metric, span: Span) -> Option<OtlpMetric> {
     let data = match metric.values {
         Values::Info(_) => return None,

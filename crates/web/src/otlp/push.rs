@@ -1,4 +1,4 @@
-//! One push after another, over one connection.
+//! Sends pushes, one after another, over one connection.
 
 use std::io;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use ureq::Agent;
 use super::answer::judge;
 use super::settings::OtlpSettings;
 
-/// The longest answer that is read.
+/// The longest response that is read, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 << 10;
-/// Where collectors take OTLP over gRPC, by default.
+/// The default port of collectors for OTLP over gRPC.
 const GRPC_PORT: &str = ":4317/";
 
-/// Why a push was not taken, in words that may be shown on a terminal.
+/// The result of a push; the error is the reason, in words that are safe to show on a terminal.
 pub(super) type Outcome = Result<(), String>;
 
-/// The collector that is pushed to.
+/// The collector that receives the metrics.
 #[derive(Debug)]
 pub(super) struct Collector<'a> {
     agent: Agent,
@@ -30,7 +30,8 @@ impl<'a> Collector<'a> {
         Self { agent: page_agent(&settings.url, settings.timeout), settings }
     }
 
-    /// Sends a message, and waits for the answer within the time limit. It is not sent again: the next one has the same counts and more.
+    /// Sends a message and waits for the response until the timeout. A failed push is not retried: the next message has the
+    /// same counts and more.
     pub(super) fn push(&self, message: &[u8]) -> Outcome {
         let mut request = self.agent.post(&self.settings.url).content_type("application/x-protobuf");
         for (name, value) in &self.settings.headers {

@@ -1,4 +1,4 @@
-//! Where metrics are pushed to and how, from a URL and the variables of OpenTelemetry.
+//! Where and how metrics are pushed, from a URL and OpenTelemetry's environment variables.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue, Uri};
 use percent_encoding::percent_decode_str;
 
-/// Added to a URL without a path, as OpenTelemetry's exporters do.
+/// The path that is added to a URL without one, as OpenTelemetry's exporters do.
 const PATH: &str = "/v1/metrics";
 const INTERVAL: Duration = Duration::from_secs(10);
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// More often would be a load of its own.
+/// Pushing more often would itself be a load.
 const MIN_INTERVAL_MS: u64 = 100;
 const SERVICE: &str = "plimsoll";
 
-/// Why metrics cannot be pushed as it is asked for. Values of variables may be secrets and are not repeated.
+/// Why metrics cannot be pushed as requested. Errors do not repeat the values of variables, which may be secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OtlpError {
     #[error("--otlp takes the URL of a collector, such as http://127.0.0.1:4318")]
@@ -33,11 +33,11 @@ pub enum OtlpError {
     Attributes,
 }
 
-/// Where metrics are pushed to, how often, and what they are marked with.
+/// Where metrics are pushed, how often, and with which attributes.
 #[derive(Debug, Clone)]
 pub struct OtlpSettings {
     pub(crate) url: String,
-    /// Their values are marked as sensitive, so that no debug output shows them.
+    /// The header values are marked as sensitive, so that no debug output shows them.
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) interval: Duration,
     pub(crate) timeout: Duration,
@@ -46,8 +46,8 @@ pub struct OtlpSettings {
 }
 
 impl OtlpSettings {
-    /// Settings for this URL, and for what `variable` gives of the environment. Variables for metrics alone count before those for
-    /// all signals.
+    /// Reads the settings from this URL and from the environment, which `variable` looks up. Variables for metrics alone
+    /// override those for all signals.
     ///
     /// # Errors
     /// When the URL or a variable is not what it should be.
@@ -74,7 +74,7 @@ impl OtlpSettings {
     }
 }
 
-/// The URL that is posted to.
+/// Returns the URL that receives the POST requests.
 fn endpoint(url: &str) -> Result<String, OtlpError> {
     let uri: Uri = url.parse().map_err(|_| OtlpError::Url)?;
     let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
@@ -101,7 +101,7 @@ fn read_headers(text: &str) -> Option<Vec<(HeaderName, HeaderValue)>> {
     entries(text)?.into_iter().map(read).collect()
 }
 
-/// `key=value,key=value` with percent codes, the form of W3C Baggage that OpenTelemetry takes over.
+/// Parses `key=value,key=value` with percent codes, the form of W3C Baggage that OpenTelemetry uses.
 fn entries(text: &str) -> Option<Vec<(String, String)>> {
     let read = |entry: &str| {
         let (key, value) = entry.split_once('=')?;

@@ -1,8 +1,8 @@
-//! The GNU way of reading an argument vector: bundled letters, abbreviated names, operands anywhere.
+//! Parses an argument vector as GNU getopt does: bundled letters, abbreviated names, operands anywhere.
 //!
-//! Libraries for command lines read their own dialects; scripts written for wrk rely on this one, with its words.
+//! Libraries for command lines have rules of their own; scripts written for wrk rely on GNU's rules and messages.
 
-/// Which of the two programs is spoken: they differ in their options, and in the text after the run.
+/// Which of the two programs is called: they differ in their options, and in the text after the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// A closed loop.
@@ -13,7 +13,7 @@ pub enum Dialect {
 
 /// An option of wrk, wrk2 or both.
 struct Known {
-    /// Without its dashes.
+    /// The name without its dashes.
     name: &'static str,
     letter: char,
     takes_value: bool,
@@ -24,7 +24,7 @@ const fn known(name: &'static str, letter: char, takes_value: bool, wrk2_only: b
     Known { name, letter, takes_value, wrk2_only }
 }
 
-/// An ambiguous abbreviation lists them in this order.
+/// All options; the message about an ambiguous abbreviation lists them in this order.
 const OPTIONS: [Known; 12] = [
     known("connections", 'c', true, false),
     known("duration", 'd', true, false),
@@ -44,18 +44,18 @@ fn options(dialect: Dialect) -> impl Iterator<Item = &'static Known> {
     OPTIONS.iter().filter(move |option| dialect == Dialect::Wrk2 || !option.wrk2_only)
 }
 
-/// An argument vector, sorted.
+/// A parsed argument vector.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
-    /// The options in their order, each as its letter and its value, which is empty for one that takes none.
+    /// The options in the order typed, each as its letter and its value; the value is empty if the option takes none.
     pub(super) options: Vec<(char, String)>,
-    /// Everything else in its order, wherever it stood.
+    /// Everything else in the order typed, wherever it stood.
     pub(super) operands: Vec<String>,
-    /// What is wrong with the first argument that could not be understood; nothing after it was read.
+    /// The message about the first argument that is wrong; nothing after it was read.
     pub(super) complaint: Option<String>,
 }
 
-/// Sorts `args`, which do not include the program's name.
+/// Parses `args`, which do not include the program's name.
 pub(super) fn parse(dialect: Dialect, args: &[String]) -> Parsed {
     let mut parsed = Parsed::default();
     let mut rest = args.iter();
@@ -97,7 +97,7 @@ fn read_named<'a>(
     Ok((option.letter, value.to_owned()))
 }
 
-/// The option of this name, or the only one that the name abbreviates. `text` is the argument as it was typed.
+/// Returns the option of this name, or the only one that the name abbreviates. `text` is the argument as it was typed.
 fn find(dialect: Dialect, name: &str, text: &str) -> Result<&'static Known, String> {
     if let Some(exact) = options(dialect).find(|option| option.name == name) {
         return Ok(exact);
@@ -136,8 +136,8 @@ fn read_letters<'a>(
     Ok(())
 }
 
-/// Whether the option of this letter takes a value, or `None` if there is no such option. wrk has no `-h`; its `-r` and
-/// `-?` have no name, and show the usage.
+/// Returns whether the option of this letter takes a value; `None` if there is no such option. wrk has no `-h`; its `-r`
+/// and `-?` have no long name, and show the usage.
 fn takes_value(dialect: Dialect, letter: char) -> Option<bool> {
     match letter {
         'h' => None,

@@ -1,25 +1,25 @@
 //! Whole numbers with a unit, as wrk reads them: `2k`, `30s`, `1M`, `2h`.
 
-/// Thousands.
+/// Units of counts: powers of 1000.
 const METRIC: (u64, &[&str]) = (1000, &["k", "m", "g", "t", "p"]);
 
-/// Seconds, which may be written out, and their multiples.
+/// Units of time: powers of 60 seconds. Seconds have the unit `s` or none.
 const TIME: (u64, &[&str]) = (60, &["m", "h"]);
 
-/// A count; `None` if it is not one, or larger than 64 bits hold.
+/// Parses a count; `None` if it is not one, or does not fit into 64 bits.
 pub(super) fn parse_count(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
     if unit.is_empty() { Some(number) } else { scale(number, &unit, METRIC) }
 }
 
-/// Seconds; `None` if it is no time.
+/// Parses a time and returns its seconds; `None` if it is not a time.
 pub(super) fn parse_seconds(text: &str) -> Option<u64> {
     let (number, unit) = split(text)?;
     if unit.is_empty() || unit == "s" { Some(number) } else { scale(number, &unit, TIME) }
 }
 
-/// The number in front and, in small letters, the unit behind it. Like wrk this reads two characters after the
-/// number, and only up to the next space: `5 s now` is five seconds and `5seconds` is nothing.
+/// Splits a text into its number and the unit after it, in lower case. Like wrk this reads two characters after the
+/// number, and only up to the next space: `5 s now` is five seconds and `5seconds` is not a time.
 fn split(text: &str) -> Option<(u64, String)> {
     let text = text.trim_start();
     let unsigned = text.strip_prefix('+').unwrap_or(text);

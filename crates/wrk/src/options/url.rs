@@ -1,25 +1,25 @@
-//! The URL of a run, taken apart the way wrk's scripts see it.
+//! The URL of a run, split into the parts that wrk's scripts see.
 
 /// The parts of a URL that wrk knows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Url {
-    /// `http` or `https`, in small letters.
+    /// `http` or `https`, in lower case.
     pub scheme: String,
-    /// An IPv6 address stands here without its brackets.
+    /// The host; an IPv6 address has no brackets here.
     pub host: String,
-    /// The port as it was typed, if it was.
+    /// The port as it was typed; `None` if there is none.
     pub port: Option<String>,
     /// Everything from the path to the end, query included; begins with a `/`.
     pub path: String,
 }
 
 impl Url {
-    /// What wrk calls the service in its messages: the port if there is one, otherwise the scheme.
+    /// Returns what wrk's messages call the service: the port if there is one, otherwise the scheme.
     pub fn service(&self) -> &str {
         self.port.as_deref().unwrap_or(&self.scheme)
     }
 
-    /// Host and port as they stand in a URL and in the Host header.
+    /// Returns host and port as they appear in a URL and in the Host header.
     pub(crate) fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         match &self.port {
@@ -28,7 +28,7 @@ impl Url {
         }
     }
 
-    /// Takes a URL apart; `None` for what wrk refuses, and for schemes other than HTTP's.
+    /// Parses a URL; `None` for a URL that wrk refuses, and for schemes other than HTTP's.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (scheme, rest) = text.split_once("://")?;
         let scheme = scheme.to_ascii_lowercase();
@@ -39,14 +39,14 @@ impl Url {
         let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         let server = authority.rsplit_once('@').map_or(authority, |(_, server)| server);
         let (host, port) = split_server(server)?;
-        // A query may follow the host at once, but not stand alone in a request.
+        // In a URL the query may follow the host directly; in a request it needs a path before it.
         let root = if path.starts_with('/') { "" } else { "/" };
         let path = format!("{root}{path}");
         Some(Self { scheme, host: host.to_owned(), port: port.map(str::to_owned), path })
     }
 }
 
-/// Host and port, each checked.
+/// Splits host and port, and checks each.
 fn split_server(server: &str) -> Option<(&str, Option<&str>)> {
     if let Some(bracketed) = server.strip_prefix('[') {
         let (host, behind) = bracketed.split_once(']')?;

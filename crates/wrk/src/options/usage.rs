@@ -2,7 +2,7 @@
 
 use super::getopt::Dialect;
 
-/// The answer to `-v`: wrk's own has its version in the same place.
+/// The output of `-v`, with the version where wrk has its own.
 pub(super) const VERSION: &str =
     concat!("wrk plimsoll/", env!("CARGO_PKG_VERSION"), " [wrk 4.1, wrk2 4.0 compatible]\n");
 
@@ -13,7 +13,7 @@ pub(super) fn text(dialect: Dialect) -> &'static str {
     }
 }
 
-/// wrk's usage, whose lines it fills up with spaces.
+/// wrk's usage, with its trailing spaces.
 const WRK: &str = concat!(
     "Usage: wrk <options> <url>                            \n",
     "  Options:                                            \n",

@@ -1,4 +1,4 @@
-//! From the frames of a run to the numbers of wrk's text.
+//! Computes the numbers of wrk's text from the frames of a run.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use crate::options::{Dialect, Options};
 use crate::stats::{Measured, RateSampler, SocketErrors};
 use crate::text;
 
-/// The lowest status that is a bad one.
+/// The lowest status that counts as an error.
 const BAD_STATUS_FIRST: u16 = 400;
 
-/// What the run measured.
+/// Returns what the run measured.
 ///
-/// Responses and bytes are those of the load's time, so that their rates are true of it. In the latencies and among
-/// the errors is everything that ended, also after the load.
+/// Responses and bytes are those within the load's time, so that their rates are correct. The latencies and errors
+/// include everything that ended, also after the load.
 pub(super) fn measured(options: &Options, run: &Run) -> Result<Measured, CorruptHistogram> {
     let (mut under_load, mut all) = (Counts::default(), Counts::default());
     let (mut latency, mut service_time) = (latency_histogram(), latency_histogram());
@@ -42,14 +42,14 @@ pub(super) fn measured(options: &Options, run: &Run) -> Result<Measured, Corrupt
     })
 }
 
-/// How long the load lasted, in nanoseconds: a script may have stopped every thread before the time was over.
+/// Returns how long the load lasted, in nanoseconds: a script may have stopped every thread early.
 fn load_ns(run: &Run, step: &Step) -> u64 {
     let under_load = run.frames.iter().filter(|frame| frame.head.phase == Phase::Measure);
     let last_ns = under_load.map(|frame| frame.head.ended_ns).max().unwrap_or(step.ended_ns);
     last_ns.min(step.ended_ns).saturating_sub(step.began_ns)
 }
 
-/// The frames of each thread.
+/// Groups the frames by thread.
 fn threads(run: &Run) -> BTreeMap<u32, Vec<&Frame>> {
     let mut threads: BTreeMap<u32, Vec<&Frame>> = BTreeMap::new();
     for frame in &run.frames {
@@ -58,7 +58,7 @@ fn threads(run: &Run) -> BTreeMap<u32, Vec<&Frame>> {
     threads
 }
 
-/// The rates of all threads. An interval that the end of the load cut short would give a sample of chance.
+/// Returns the rates of all threads. Intervals that the end of the load cut short are left out: their rates would be random.
 fn rates(run: &Run) -> Vec<u64> {
     let sampled =
         |frame: &&&Frame| frame.head.phase == Phase::Measure && span(frame) >= RateSampler::INTERVAL / 2;
@@ -74,7 +74,7 @@ fn span(frame: &Frame) -> Duration {
     Duration::from_nanos(frame.head.ended_ns.saturating_sub(frame.head.began_ns))
 }
 
-/// The lines that wrk2 prints once each thread has run for a while.
+/// Returns the lines that wrk2 prints for each thread after [`text::CALIBRATION_DELAY`].
 pub(super) fn calibrations(options: &Options, run: &Run) -> Result<Vec<String>, CorruptHistogram> {
     if options.dialect == Dialect::Wrk || options.duration <= text::CALIBRATION_DELAY {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! How a run ends that does not end well: in wrk's words where wrk has any.
+//! How a run that failed exits: with wrk's message if wrk has one.
 
 use plimsoll_conductor::{ConductError, PrepareError};
 use plimsoll_engine::EngineError;
@@ -7,12 +7,12 @@ use plimsoll_record::CorruptHistogram;
 use crate::options::{Exit, Url};
 use crate::script::ScriptError;
 
-/// An end with a line of Plimsoll's own, and exit code 1.
+/// An exit with a message of Plimsoll's own and code 1.
 pub(super) fn failed(words: &str) -> Exit {
     Exit::failed(format!("plimsoll: {words}\n"))
 }
 
-/// Why the run could not be made.
+/// Returns the exit of a run that could not be made.
 pub(super) fn not_conducted(error: &ConductError, url: &Url) -> Exit {
     match error {
         ConductError::Prepare(PrepareError::Resolve { source, .. }) => Exit::unresolved(url, &reason(source)),
@@ -34,14 +34,14 @@ impl From<CorruptHistogram> for Exit {
 impl From<ScriptError> for Exit {
     fn from(error: ScriptError) -> Self {
         match error {
-            // These two are wrk's own words.
+            // These two are wrk's own messages.
             ScriptError::Resolve(_) | ScriptError::Unreachable { .. } => Self::failed(format!("{error}\n")),
             _ => failed(&error.to_string()),
         }
     }
 }
 
-/// What the system said, without the words and numbers that Rust puts around it.
+/// Returns the system's message, without the words and numbers that Rust adds to it.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.strip_prefix("failed to lookup address information: ").unwrap_or(&text);

@@ -1,4 +1,4 @@
-//! What a run prints while it goes on and after wrk's text: its heading, events and remarks.
+//! What a run prints during the load and after wrk's text: its heading, events and remarks.
 
 use std::io::Write;
 
@@ -11,11 +11,11 @@ use plimsoll_units::{best_effort, escape_control};
 use crate::options::Options;
 use crate::text;
 
-/// The output of a run. A reader that goes away does not end the run, as with wrk.
+/// The output streams of a run. As with wrk, a reader that goes away does not end the run.
 pub struct Streams<'a> {
-    /// The standard output: wrk's text.
+    /// Standard output: wrk's text.
     pub out: &'a mut dyn Write,
-    /// The standard error: wrk's messages, and Plimsoll's own.
+    /// Standard error: wrk's messages, and Plimsoll's own.
     pub err: &'a mut dyn Write,
 }
 
@@ -24,18 +24,18 @@ impl Streams<'_> {
         say(self.out, text);
     }
 
-    /// Prints complete lines on the standard error, as they are.
+    /// Prints complete lines on standard error, as they are.
     pub(super) fn print_error(&mut self, lines: &str) {
         say(self.err, lines);
     }
 
-    /// Prints a line of Plimsoll's own on the standard error.
+    /// Prints a line of Plimsoll's own on standard error.
     pub(super) fn remark(&mut self, text: &str) {
         self.print_error(&format!("plimsoll: {text}\n"));
     }
 }
 
-/// Flushes at once, because a script's own prints must come out in their place.
+/// Writes and flushes at once, so that a script's own output appears in the right order.
 fn say(stream: &mut dyn Write, text: &str) {
     let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
     best_effort(written, "the reader of the output has gone away, and there is no other place to report it");
@@ -58,8 +58,8 @@ impl Observer for Narration<'_, '_> {
     }
 }
 
-/// Lines for the standard error: whether this machine was the limit, and a remedy for each failure.
-/// `idles` says that the script itself left connections idle.
+/// Returns lines for standard error: whether this machine was the limit, and a remedy for each failure. `idles` is true
+/// if the script itself left connections idle.
 pub(super) fn remarks(run: &Run, idles: bool) -> Vec<String> {
     let mut remarks: Vec<String> = generator(run, idles).into_iter().collect();
     let mut failed = FailureCounts::default();
@@ -71,7 +71,8 @@ pub(super) fn remarks(run: &Run, idles: bool) -> Vec<String> {
     remarks
 }
 
-/// Little's law takes every idle connection for the generator's fault.
+/// Returns why this machine was the limit, if it was. Connections that the script left idle would fail the check by
+/// Little's law, so it does not count then.
 fn generator(run: &Run, idles: bool) -> Option<String> {
     let findings = match analyze(run) {
         Ok(findings) => findings,

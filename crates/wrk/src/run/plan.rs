@@ -1,4 +1,4 @@
-//! The plan that a command line of wrk stands for.
+//! The plan of a command line of wrk.
 
 use plimsoll_plan::{
     ArrivalProcess, HostPort, LoadSpec, Network, Plan, PlanSpec, RateProfile, TlsSpec, TransportSpec,
@@ -8,9 +8,9 @@ use super::outcome;
 use super::traffic::Requests;
 use crate::options::{Exit, Options};
 
-/// The plan: a closed loop, or wrk2's constant rate over no more connections than were asked for.
+/// Returns the plan: a closed loop, or wrk2's constant rate over at most the given number of connections.
 ///
-/// The requests are brought along, so of the target only host and port count; a script may have settled both.
+/// The requests are supplied ready-made, so only host and port of the target matter; a script may have set both.
 pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Exit> {
     let url = &options.url;
     let load = LoadSpec::Single {
@@ -21,9 +21,9 @@ pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Exi
         duration: Some(options.duration),
         requests_max: None,
     };
-    // The URL's host stays the name that TLS asks for, as in wrk.
+    // TLS still asks for the name of the URL's host, as in wrk.
     let connect_to = requests.address(url).map(|at| HostPort { host: at.ip().to_string(), port: at.port() });
-    // wrk takes any certificate.
+    // wrk accepts any certificate.
     let tls = TlsSpec { insecure: url.scheme == "https", ..TlsSpec::default() };
     let spec = PlanSpec {
         workers: Some(options.threads),

@@ -1,7 +1,7 @@
-//! A script's requests for the engine, and the way its threads take.
+//! Hands a script's requests to the engine, and its threads to the workers.
 //!
-//! Each thread of a script goes to the worker of the same number and comes back when that has ended. A script whose
-//! requests are all the same, and that neither waits nor inspects responses, keeps its threads: no Lua runs under load.
+//! Each thread of a script goes to the worker of the same number and comes back when the worker has ended. If the requests
+//! of a script are all the same, and it has neither delays nor a hook for responses, no Lua runs under load.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use crate::options::{Exit, Options, Url};
 use crate::script::{Script, ScriptError, ThreadState, first_reachable};
 use crate::stats::Measured;
 
-/// The threads of a script, by number; absent while their worker has them.
+/// The threads of a script, by number; `None` while a worker has one.
 #[derive(Debug, Default)]
 struct Threads(Mutex<Vec<Option<ThreadState>>>);
 
@@ -40,7 +40,7 @@ impl Threads {
         self.0.lock().iter().flatten().any(holds)
     }
 
-    /// Every thread; none if a worker still has one.
+    /// Takes every thread; `None` if a worker still has one.
     fn take_all(&self) -> Option<Vec<ThreadState>> {
         let mut places = self.0.lock();
         std::mem::take(&mut *places).into_iter().collect()
@@ -52,14 +52,14 @@ pub(super) struct Requests {
     pub(super) traffic: Traffic,
     script: Option<Script>,
     threads: Arc<Threads>,
-    /// How many requests are sent together.
+    /// The number of requests that are sent together.
     pub(super) batch: u16,
     addresses: Vec<SocketAddr>,
     pauses: bool,
 }
 
 impl Requests {
-    /// The requests of these options; a script is loaded and initialised.
+    /// Returns the requests of these options; a script is loaded and initialised.
     pub(super) fn from_options(options: &Options) -> Result<Self, Exit> {
         match &options.script {
             Some(file) => {
@@ -87,7 +87,7 @@ impl Requests {
         let states = script.threads();
         let addresses = states.iter().map(ThreadState::address).collect();
         let pauses = states.iter().any(ThreadState::wants_delay);
-        // The engine sends a fixed request once: of several that are sent together each text counts as so many.
+        // A fixed request is one request for the engine, so it cannot be a text of several.
         let fixed = if depth == 1 { fixed(&states) } else { None };
         let threads = Arc::new(Threads(Mutex::new(states.into_iter().map(Some).collect())));
         let traffic = match fixed {
@@ -99,18 +99,18 @@ impl Requests {
         Ok(Self { traffic, script: Some(script), threads, batch, addresses, pauses })
     }
 
-    /// The address that all connections go to, as in wrk: that of the script's first thread, or the first of the URL's host that
-    /// accepts a connection. `None` where none does.
+    /// Returns the address of all connections, as in wrk: that of the script's first thread, or the first of the URL's host
+    /// that accepts a connection. `None` if none does.
     pub(super) fn address(&self, url: &Url) -> Option<SocketAddr> {
         self.addresses.first().copied().or_else(|| first_reachable(&url.host, url.service()))
     }
 
-    /// Whether connections stood idle because of the script: it paused them, or stopped a thread.
+    /// Returns true if connections were idle because of the script: it paused them, or stopped a thread.
     pub(super) fn idles(&self) -> bool {
         self.pauses || self.threads.any(ThreadState::stopped)
     }
 
-    /// What the script asks for and does not get.
+    /// Returns a remark on what the script asks for and does not get.
     pub(super) fn remark(&self) -> Option<String> {
         let first = *self.addresses.first()?;
         let differs = self.addresses.iter().any(|address| *address != first);
@@ -127,7 +127,7 @@ impl Requests {
     }
 }
 
-/// Each thread has a Lua state, which takes memory: too many are refused before they exist.
+/// Refuses too many threads before they exist: the Lua state of each takes memory.
 fn check_threads(options: &Options) -> Result<(), Exit> {
     let threads = options.threads;
     if threads <= MAX_WORKERS {
@@ -136,22 +136,22 @@ fn check_threads(options: &Options) -> Result<(), Exit> {
     Err(outcome::failed(&format!("{threads} threads are too many: at most {MAX_WORKERS} are possible (-t)")))
 }
 
-/// The request that wrk sends without a script: a GET with a Host and the headers of the command line. It is the text
-/// of wrk's own `wrk.format`, which takes any header as it is.
+/// Returns the request that wrk sends without a script: a GET with a Host and the headers of the command line. It is the
+/// text of wrk's own `wrk.format`, which does not check headers.
 fn plain_request(options: &Options) -> Vec<u8> {
     let url = &options.url;
     let mut text = format!("GET {} HTTP/1.1\r\n", url.path);
     if !options.headers.iter().any(|(name, _)| name == "Host") {
         text += &format!("Host: {}\r\n", url.authority());
     }
-    // Of a request without a body wrk.format drops the length that a header line gives.
+    // Without a body, wrk.format drops a Content-Length header.
     for (name, value) in options.headers.iter().filter(|(name, _)| name != "Content-Length") {
         text += &format!("{name}: {value}\r\n");
     }
     (text + "\r\n").into_bytes()
 }
 
-/// The one request of all threads, if there is just one and no hook sees the load.
+/// Returns the request of all threads, if there is just one and no hook runs under load.
 fn fixed(threads: &[ThreadState]) -> Option<FixedRequest> {
     let text = threads.first()?.fixed_request()?;
     let hooked = |thread: &ThreadState| thread.wants_response() || thread.wants_delay();
@@ -159,7 +159,7 @@ fn fixed(threads: &[ThreadState]) -> Option<FixedRequest> {
     threads.iter().all(same).then(|| FixedRequest::new(text.to_vec(), method(text)))
 }
 
-/// The method of the first request in a text.
+/// Returns the method of the first request in a text.
 fn method(text: &[u8]) -> &str {
     let length = text.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
     std::str::from_utf8(&text[..length]).unwrap_or_default()
@@ -179,9 +179,9 @@ impl SourceFactory for ScriptSourceFactory {
     }
 }
 
-/// A thread of the script with its worker. It is put back when this is dropped, however the worker ended.
+/// A thread of the script with its worker. Dropping this puts the thread back, however the worker ended.
 struct ThreadSource {
-    /// There until the drop.
+    /// `None` only after the drop.
     thread: Option<ThreadState>,
     threads: Arc<Threads>,
     index: u32,

@@ -8,10 +8,10 @@ use mlua::{FromLua, Lua, MetaMethod, UserData, UserDataMethods, Value};
 
 use super::error::Unresolved;
 
-/// How long one address may take to accept the connection that tries it.
+/// How long an address may take to accept a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An address in the hands of a script: opaque, but it can be printed.
+/// An address as a script gets it: opaque, but printable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address(pub(crate) SocketAddr);
 
@@ -39,13 +39,13 @@ pub(crate) fn connect(at: SocketAddr) -> io::Result<()> {
     TcpStream::connect_timeout(&at, CONNECT_TIMEOUT).map(drop)
 }
 
-/// The first address of a host that accepts a connection at this service; `None` if none does.
+/// Returns the first address of a host that accepts a connection at this service; `None` if none does.
 pub(crate) fn first_reachable(host: &str, service: &str) -> Option<SocketAddr> {
     let found = lookup(host, service).ok()?;
     found.into_iter().map(|Address(at)| at).find(|at| connect(*at).is_ok())
 }
 
-/// The addresses of a host at a service, which is a port number or the name of a scheme.
+/// Returns the addresses of a host at a service, which is a port number or the name of a scheme.
 pub(crate) fn lookup(host: &str, service: &str) -> Result<Vec<Address>, Unresolved> {
     let unresolved = |cause: String| Unresolved { host: host.to_owned(), service: service.to_owned(), cause };
     let port = match service {

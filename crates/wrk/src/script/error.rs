@@ -1,4 +1,4 @@
-//! What can go wrong with a script, in words for the one who wrote it.
+//! The errors of scripts, in words for their authors.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,15 +13,15 @@ pub enum ScriptError {
     /// Lua raised an error in the file itself or in a hook; Lua's text names the file and the line, without a traceback.
     #[error("the script failed in {place}: {text}")]
     Lua { place: &'static str, text: String },
-    /// A thread of the script has not come back from a hook, and `done` could wait for it for ever.
+    /// A thread of the script has not returned from a hook, and `done` could wait for it forever.
     #[error("done() was not called, because a thread of the script is still running")]
     StillRunning,
     #[error("unable to resolve {0}")]
     Resolve(#[from] Unresolved),
-    /// The service is the URL's port, or its scheme where it names none; the cause is what its first address answers.
+    /// The service is the URL's port, or its scheme if it has none; the cause is the error of its first address.
     #[error("unable to connect to {host}:{service} {cause}")]
     Unreachable { host: String, service: String, cause: String },
-    /// Line and column, in bytes, count from 1 in the returned text.
+    /// The position in the returned text, counted from 1; the column is in bytes.
     #[error(
         "the script's request() did not return whole HTTP/1.1 requests: {reason} at {line}:{column} of its text"
     )]
@@ -39,7 +39,7 @@ pub struct Unresolved {
 }
 
 impl ScriptError {
-    /// An error that came out of Lua while `place` was running.
+    /// Converts an error that Lua raised while `place` was running.
     pub(crate) fn in_lua(place: &'static str, error: &mlua::Error) -> Self {
         match error.downcast_ref::<Unresolved>() {
             Some(unresolved) => Self::Resolve(unresolved.clone()),
@@ -48,7 +48,7 @@ impl ScriptError {
     }
 }
 
-/// The message alone: a traceback goes through frames that the script's author never wrote.
+/// Returns the message alone: a traceback has frames that the script's author did not write.
 fn message(error: &mlua::Error) -> String {
     let whole = match error {
         mlua::Error::CallbackError { cause, .. } => message(cause),

@@ -1,11 +1,11 @@
-//! How many requests a text holds, found by reading it as HTTP/1.1 (RFC 9112).
+//! Counts the requests in a text by parsing it as HTTP/1.1 (RFC 9112).
 //!
-//! A text that is no sequence of whole requests would leave a connection waiting for responses that never come, so it
-//! is refused with the place where reading stopped. Line ends may lack their carriage return, as servers allow.
+//! A text that is not a sequence of complete requests would leave a connection waiting for responses that never come, so it
+//! is refused with the position of the error. Line ends may lack their carriage return, as servers allow.
 
 use super::error::ScriptError;
 
-/// The number of requests in `text`.
+/// Returns the number of requests in `text`.
 ///
 /// # Errors
 /// The text is empty, its last request is not whole, or one of them is not HTTP/1.1.
@@ -26,13 +26,13 @@ const INCOMPLETE: &str = "incomplete request";
 
 type Step<T> = Result<T, &'static str>;
 
-/// A text and how far it has been read. On a refusal it stands where the reason is.
+/// A text and how far it has been read; after an error, the position of its cause.
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-/// How a request says where its body ends.
+/// How a request delimits its body.
 enum Body {
     Length(usize),
     Chunked,
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads bytes that `allowed` knows and the one space after them.
+    /// Reads bytes that `allowed` accepts, and the one space after them.
     fn word(&mut self, allowed: fn(u8) -> bool, reason: &'static str) -> Step<()> {
         let rest = &self.text[self.at..];
         let length = rest.iter().take_while(|byte| allowed(**byte)).count();
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads to the end of the line and gives it without its end.
+    /// Reads to the end of the line and returns the line without it.
     fn line(&mut self) -> Step<&'a [u8]> {
         let rest = &self.text[self.at..];
         let Some(length) = rest.iter().position(|byte| *byte == b'\n') else {
@@ -171,7 +171,7 @@ fn framing(name: &[u8], value: &[u8]) -> Step<Option<Body>> {
     Ok(chunked.then_some(Body::Chunked))
 }
 
-/// Chunks override a length, whichever of the two stands first (RFC 9112, 6.3).
+/// Chunked coding overrides a length, whichever of the two comes first (RFC 9112, 6.3).
 fn strongest(known: Body, found: Body) -> Body {
     match known {
         Body::Chunked => known,
@@ -181,7 +181,7 @@ fn strongest(known: Body, found: Body) -> Body {
 
 fn number(digits: &[u8], radix: u32) -> Option<usize> {
     let digits = std::str::from_utf8(digits.trim_ascii()).ok()?;
-    // A sign would be read as part of a number, but has no place in a length.
+    // The parser of the standard library accepts a sign, which a length must not have.
     let plain = digits.starts_with(|first: char| first.is_digit(radix));
     plain.then(|| usize::from_str_radix(digits, radix).ok()).flatten()
 }

@@ -1,4 +1,4 @@
-//! One Lua state with the table `wrk` in it and a script file run in it.
+//! A Lua state that has the table `wrk` and has run a script file.
 
 use std::path::Path;
 

@@ -1,10 +1,10 @@
-//! What the script's `done` gets: the totals of a run, its latencies, and the rates of its threads.
+//! The arguments of the script's `done`: the totals of a run, its latencies, and the rates of its threads.
 
 use mlua::{Lua, MetaMethod, Table, UserData, UserDataFields, UserDataMethods};
 
 use crate::stats::{Distribution, Measured};
 
-/// The totals of a run, in microseconds, requests and bytes, with failures in wrk's five kinds.
+/// Returns the totals of a run, in microseconds, requests and bytes, with failures in wrk's five kinds.
 pub(crate) fn totals(lua: &Lua, measured: &Measured) -> mlua::Result<Table> {
     let errors = &measured.errors;
     let errors = lua.create_table_from([
@@ -38,8 +38,8 @@ impl UserData for Distribution {
     }
 }
 
-/// The `index`-th different value, counted from 1, and how often it occurred. Beyond the last it is 0 and the number of
-/// different values, as in wrk.
+/// Returns the `index`-th distinct value, counted from 1, and how often it occurred. Beyond the last it returns 0 and the
+/// number of distinct values, as in wrk.
 fn at(values: &Distribution, index: usize) -> (u64, u64) {
     let pair = index.checked_sub(1).and_then(|index| values.pairs().get(index));
     pair.copied().unwrap_or((0, values.pairs().len() as u64))

@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 
 use super::address::Address;
 
-/// How deep tables may be nested. A table that contains itself has no depth, and must not take the stack with it.
+/// How deep tables may be nested. A table that contains itself must not overflow the stack.
 const MAX_DEPTH: usize = 64;
 
-/// What the main state, the thread's own state and the worker all see of a thread.
+/// The state of a thread that the main Lua state, the thread's own and the worker share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     address: Mutex<SocketAddr>,
@@ -85,7 +85,7 @@ impl UserData for ThreadObject {
     }
 }
 
-/// The same value, found `depth` tables deep, in the state `to`.
+/// Copies a value, found `depth` tables deep, into the state `to`.
 ///
 /// # Errors
 /// It is nested too deep, or belongs to the state it was made in: only nil, booleans, numbers, strings and tables of such

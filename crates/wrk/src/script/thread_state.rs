@@ -10,10 +10,10 @@ use super::error::ScriptError;
 use super::state::State;
 use super::thread_object::Shared;
 
-/// The longest delay that is taken at its word; a script that asks for more, or for infinity, gets this.
+/// The longest delay in milliseconds; a script that asks for more, or for infinity, gets this.
 const MAX_DELAY_MS: f64 = 1e12;
 
-/// Which hooks a script defines. What the first thread defines after its `init` holds for all of them.
+/// Which hooks a script defines. The hooks of the first thread after its `init` count for all threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hooks {
     request: bool,
@@ -31,17 +31,17 @@ impl Hooks {
     }
 }
 
-/// The Lua state of one thread. It can be moved to the worker that runs it, and comes back for `done`.
+/// The Lua state of one thread. It moves to the worker that runs it, and comes back for `done`.
 ///
-/// The first error of a hook is the one to report: after it the thread counts as stopped, and what was measured up
-/// to then stands.
+/// The first error of a hook is the one to report: after it the thread counts as stopped, and what was measured before
+/// stays valid.
 #[derive(Debug)]
 pub struct ThreadState {
     request: Request,
     delay: Option<Function>,
     response: Option<Function>,
     shared: Arc<Shared>,
-    /// The functions above refer to the state but do not keep it.
+    /// The functions above refer to the state but do not keep it alive.
     lua: Lua,
 }
 
@@ -52,7 +52,7 @@ enum Request {
 }
 
 impl ThreadState {
-    /// A thread whose `init` has run.
+    /// Creates a thread whose `init` has run.
     pub(crate) fn new(state: State, hooks: Hooks, shared: Arc<Shared>) -> mlua::Result<Self> {
         let call = |name: &str, defined: bool| defined.then(|| state.calls.get::<Function>(name)).transpose();
         let request: Function = state.calls.get("request")?;
@@ -64,7 +64,7 @@ impl ThreadState {
         Ok(Self { request, delay, response, shared, lua: state.lua })
     }
 
-    /// The text of every request, if the script has no `request` of its own: no Lua runs per request then.
+    /// Returns the text of every request, if the script has no `request` of its own: no Lua runs per request then.
     pub fn fixed_request(&self) -> Option<&[u8]> {
         match &self.request {
             Request::Fixed(text) => Some(text),
@@ -72,7 +72,7 @@ impl ThreadState {
         }
     }
 
-    /// Appends the text of the next request to `out`, or of several that are sent as one.
+    /// Appends the text of the next request to `out`, or of several that are sent together.
     ///
     /// # Errors
     /// The script's `request()` failed or returned no text. The thread is stopped then.
@@ -88,7 +88,7 @@ impl ThreadState {
         Ok(())
     }
 
-    /// How long a connection waits before its next request, in whole milliseconds; none without a `delay` hook.
+    /// Returns how long a connection waits before its next request, in whole milliseconds; `None` without a `delay` hook.
     ///
     /// # Errors
     /// The script's `delay()` failed. The thread is stopped then.
@@ -105,12 +105,12 @@ impl ThreadState {
         self.delay.is_some()
     }
 
-    /// Whether the script wants to see responses; without it no body needs to be kept.
+    /// Returns true if the script has a `response` hook; without it no body needs to be kept.
     pub fn wants_response(&self) -> bool {
         self.response.is_some()
     }
 
-    /// Shows the script a response. Of several fields with one name it sees the last.
+    /// Passes a response to the script. Of several fields with one name the script gets the last.
     ///
     /// # Errors
     /// The script's `response()` failed. The thread is stopped then.
@@ -125,12 +125,12 @@ impl ThreadState {
         shown.map_err(|error| self.end("response()", &error))
     }
 
-    /// Whether the thread is to send nothing more: its script called `thread:stop()` or failed.
+    /// Returns true if the thread must send nothing more: its script called `thread:stop()` or failed.
     pub fn stopped(&self) -> bool {
         self.shared.stopped()
     }
 
-    /// Lets a thread run that its script has stopped.
+    /// Lets a thread that its script has stopped run again.
     pub(super) fn resume(&self) {
         self.shared.set_stopped(false);
     }
@@ -158,7 +158,7 @@ fn show<'a>(
     function.call((status, table, lua_text(body)))
 }
 
-/// Bytes on their way into Lua, which takes any: but UTF-8 can be put where it belongs without a detour.
+/// Converts bytes for Lua, which takes any; UTF-8 needs no intermediate buffer.
 fn lua_text(bytes: &[u8]) -> Either<&str, BString> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Either::Left(text),
@@ -166,7 +166,7 @@ fn lua_text(bytes: &[u8]) -> Either<&str, BString> {
     }
 }
 
-/// What Lua returned as a duration: parts of a millisecond are cut off, and what is no time at all is none.
+/// Converts a delay that Lua returned: it is cut to whole milliseconds, and is 0 if it is negative or NaN.
 fn whole_ms(delay_ms: f64) -> Duration {
     Duration::from_millis(delay_ms.clamp(0.0, MAX_DELAY_MS) as u64)
 }

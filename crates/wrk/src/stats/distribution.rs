@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use plimsoll_record::Histogram;
 
-/// Values with their counts, in wrk's sense: each is a whole number that was really measured. Nothing is added to
-/// make up for requests that a slow server kept from being sent.
+/// Values with their counts, in wrk's sense: each is a whole number that was really measured. There is no correction
+/// for coordinated omission.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Distribution {
     /// In rising order, each value once; no count is 0.
@@ -30,8 +30,8 @@ impl FromIterator<u64> for Distribution {
 }
 
 impl Distribution {
-    /// The times of a histogram in nanoseconds as whole microseconds, cut off as wrk cuts them off. A bucket counts
-    /// at its middle.
+    /// Converts a histogram in nanoseconds to whole microseconds, truncated as in wrk. A bucket counts with its middle
+    /// value.
     pub fn from_histogram_ns(histogram: &Histogram) -> Self {
         let microseconds = |ns: u64| histogram.median_equivalent(ns) / 1000;
         histogram
@@ -40,12 +40,12 @@ impl Distribution {
             .collect()
     }
 
-    /// Distinct values in rising order, each with its count.
+    /// Returns the distinct values in rising order, each with its count.
     pub fn pairs(&self) -> &[(u64, u64)] {
         &self.pairs
     }
 
-    /// How many values there are, equal ones counted each.
+    /// The number of values, equal ones included.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -71,12 +71,12 @@ impl Distribution {
         if self.count < 2 { 0.0 } else { (self.square_sum() / (self.count - 1) as f64).sqrt() }
     }
 
-    /// The standard deviation of the whole, √(Σ(x − mean)² / n), as HdrHistogram has it; 0 if there is no value.
+    /// The standard deviation of a population, √(Σ(x − mean)² / n), as in HdrHistogram; 0 if there is no value.
     pub fn stdev_of_whole(&self) -> f64 {
         if self.count == 0 { 0.0 } else { (self.square_sum() / self.count as f64).sqrt() }
     }
 
-    /// How many percent of the values are no further than `stdev` from the mean; not a number if there is none.
+    /// The percentage of the values that are at most `stdev` away from the mean; NaN if there is no value.
     pub fn percent_within(&self, stdev: f64) -> f64 {
         let mean = self.mean();
         let near = |value: u64| (mean - stdev..=mean + stdev).contains(&(value as f64));
@@ -86,8 +86,7 @@ impl Distribution {
 
     /// The value at a percentile from 0 to 100; 0 if there is no value.
     ///
-    /// Its rank is wrk's, p/100·n + 0.5 rounded, but no more than n: wrk's own `percentile(100)` finds nothing and
-    /// is 0.
+    /// The rank is wrk's, p/100·n + 0.5 rounded, but at most n: wrk's own `percentile(100)` finds no value and returns 0.
     pub fn percentile(&self, percent: f64) -> u64 {
         let rank = ((percent / 100.0 * self.count as f64 + 0.5).round() as u64).min(self.count);
         let mut passed = 0;

@@ -1,14 +1,14 @@
 //! Numbers with their units, in cells of fixed width.
 
-/// A larger unit is taken from this share of it on, so that 860 µs read `0.86ms`.
+/// The share of a larger unit from which it is used: 860 µs is printed as `0.86ms`.
 const UNIT_SHARE: f64 = 0.85;
 
-/// A number as C prints it: what is no number, only ever 0/0 here, has a sign there.
+/// Formats a number as C does. NaN, which here only results from 0/0, has a sign there.
 pub(super) fn fixed(number: f64, decimals: usize) -> String {
     if number.is_nan() { "-nan".to_owned() } else { format!("{number:.decimals$}") }
 }
 
-/// A number in the unit it reads best in; each of `units` is `factor` times the one before it.
+/// Formats a number in the unit that reads best; each of `units` is `factor` times the one before it.
 fn scaled(mut number: f64, factor: f64, units: &[&str], decimals: usize) -> String {
     let mut index = 0;
     while index + 1 < units.len() && number >= factor * UNIT_SHARE {
@@ -18,7 +18,7 @@ fn scaled(mut number: f64, factor: f64, units: &[&str], decimals: usize) -> Stri
     fixed(number, decimals) + units[index]
 }
 
-/// A time given in microseconds, in µs, ms, s or m. wrk has no larger unit.
+/// Formats a time given in microseconds as µs, ms, s or m. wrk has no larger unit.
 pub(super) fn time_us(microseconds: f64) -> String {
     if microseconds >= 1e6 {
         scaled(microseconds / 1e6, 60.0, &["s", "m"], 2)
@@ -27,23 +27,23 @@ pub(super) fn time_us(microseconds: f64) -> String {
     }
 }
 
-/// Whole seconds or minutes: `30s`, `2m`.
+/// Formats whole seconds or minutes: `30s`, `2m`.
 pub(super) fn time_s(seconds: u64) -> String {
     scaled(seconds as f64, 60.0, &["s", "m"], 0)
 }
 
-/// A count in thousands: `56.20k`.
+/// Formats a count in thousands: `56.20k`.
 pub(super) fn count(number: f64) -> String {
     scaled(number, 1000.0, &["", "k", "M", "G", "T"], 2)
 }
 
-/// Bytes in multiples of 1024, to be followed by the letter B: `17.76G`.
+/// Formats bytes in multiples of 1024, to be followed by the letter B: `17.76G`.
 pub(super) fn bytes(number: f64) -> String {
     scaled(number, 1024.0, &["", "K", "M", "G", "T"], 2)
 }
 
-/// A cell of this width: units of two letters, of one and of none end in columns of their own. Text that is too long
-/// loses its end.
+/// Formats a cell of this width: units of two letters, of one and of none end in columns of their own. Text that is too
+/// long loses its end.
 pub(super) fn cell(text: &str, width: usize) -> String {
     let letters = text.chars().rev().take(2).filter(char::is_ascii_alphabetic).count();
     let padding = 2 - letters;

@@ -1,4 +1,4 @@
-//! wrk2's distribution of a histogram: eight percentiles, then HdrHistogram's table of many.
+//! wrk2's distribution of a histogram: eight percentiles, then HdrHistogram's detailed table.
 
 use hdrhistogram::Histogram as AnyHistogram;
 use plimsoll_record::Histogram;
@@ -6,24 +6,24 @@ use plimsoll_record::Histogram;
 use super::cell;
 use crate::stats::Distribution;
 
-/// What wrk2 calls service times.
+/// wrk2's title for service times.
 pub(super) const UNCORRECTED: &str =
     "Uncorrected Latency (measured without taking delayed starts into account)";
 
 const PERCENTILES: [f64; 8] = [50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 100.0];
 
-/// Rows of the table until half of the distance to 100 % is covered.
+/// The number of table rows until half of the distance to 100 % is covered.
 const TICKS_PER_HALF_DISTANCE: f64 = 5.0;
 
-/// The longest time of wrk2's histograms, a day in microseconds. It and the digits let a reader of the table compute how
-/// coarse it is.
+/// The longest time of wrk2's histograms: a day, in microseconds. From it and the significant digits, a reader of the
+/// table can compute its resolution.
 const LONGEST_US: u64 = 24 * 60 * 60 * 1_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// A histogram's values are microseconds and its table is in milliseconds.
+/// The histogram is in microseconds, and its table in milliseconds.
 const SCALE: f64 = 1000.0;
 
-/// The whole section of a histogram in nanoseconds, its closing line of 58 dashes included.
+/// Returns the whole section of a histogram in nanoseconds, with its closing line of 58 dashes.
 pub(super) fn section(title: &str, histogram_ns: &Histogram) -> String {
     let latency = Distribution::from_histogram_ns(histogram_ns);
     let histogram = in_microseconds(&latency);
@@ -38,11 +38,11 @@ pub(super) fn section(title: &str, histogram_ns: &Histogram) -> String {
     text + &"-".repeat(58) + "\n"
 }
 
-/// The same times in a histogram of the shape that wrk2's have.
+/// Converts the times to a histogram with the range and precision of wrk2's.
 fn in_microseconds(latency: &Distribution) -> AnyHistogram<u64> {
     let mut histogram = match AnyHistogram::new_with_bounds(1, LONGEST_US, SIGNIFICANT_DIGITS) {
         Ok(histogram) => histogram,
-        // The bounds are constants that the library accepts, which the first test run would show.
+        // The library accepts these constant bounds; the first test run would show if it did not.
         Err(_) => unreachable!("constant histogram bounds"),
     };
     for (value, count) in latency.pairs() {
@@ -72,9 +72,9 @@ fn table(histogram: &AnyHistogram<u64>) -> String {
     text
 }
 
-/// The distance from this row's percentile to the next. Within half of what is left to 100 % it is the same, then it
-/// halves. The library's own iterator goes by shares of 1, whose steps are no exact binary numbers: it skips a row
-/// here and there that HdrHistogram's original, and so wrk2, prints.
+/// Returns the distance from this row's percentile to the next. It is constant for half of the distance that is left to
+/// 100 %, then it halves. The library's own iterator counts in shares of 1, whose steps are not exact in binary: it skips
+/// some rows that HdrHistogram's original, and so wrk2, prints.
 fn tick(percent: f64) -> f64 {
     let halvings = ((100.0 / (100.0 - percent)).ln() / 2.0_f64.ln()) as i32 + 1;
     100.0 / (TICKS_PER_HALF_DISTANCE * 2.0_f64.powi(halvings))

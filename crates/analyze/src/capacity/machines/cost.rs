@@ -1,4 +1,4 @@
-//! What the machines of a plan cost, and the cheapest of them where machines of several sizes were measured.
+//! The cost of a plan's machines; the cheapest mix where machines of several sizes were measured.
 
 use super::mix::{CheapestMix, Offer, cheapest};
 use super::plan::{MachinePlan, SizeRate, TierPlan};
@@ -6,36 +6,36 @@ use super::price::{Currency, PriceList};
 use super::size::MachineSize;
 use super::terms::Goal;
 
-/// Requests that the cost of a million is for.
+/// Costs are given per million requests.
 const MILLION: f64 = 1e6;
 const SEC_PER_HOUR: f64 = 3_600.0;
 
-/// Machines of one size.
+/// Machines of one size, with their price.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PricedMachines {
-    /// `None` where it is not known.
+    /// `None` where the size is not known.
     pub size: Option<MachineSize>,
     pub count: u64,
-    /// What one costs.
+    /// The price of one machine.
     pub per_hour: f64,
 }
 
-/// What the machines of a tier cost.
+/// The cost of the machines of a tier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierCost {
     pub tier: String,
-    /// The machines of each size, those of no machine left out.
+    /// Machines of each size, without sizes of which none is taken.
     pub machines: Vec<PricedMachines>,
     pub per_hour: f64,
-    /// True if more may be needed.
+    /// True if more machines may be needed.
     pub at_least: bool,
-    /// The same with machines of one size alone, where several have a price.
+    /// The machines of each size that would do alone, where several sizes have a price.
     pub alone: Vec<PricedMachines>,
     /// False if there were too many combinations to try all of them.
     pub is_exact: bool,
 }
 
-/// What a plan costs.
+/// The cost of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanCost {
     pub currency: Currency,
@@ -44,7 +44,7 @@ pub struct PlanCost {
     pub without: Vec<String>,
     /// The sum over the tiers; `None` if all are left out.
     pub per_hour: Option<f64>,
-    /// What a million requests cost at the target rate.
+    /// The cost of a million requests at the target rate.
     pub per_million: Option<f64>,
 }
 
@@ -55,14 +55,14 @@ impl PlanCost {
     }
 }
 
-/// What a plan costs by these prices.
+/// Computes the cost of a plan.
 pub fn price_plan(plan: &MachinePlan, prices: &PriceList) -> PlanCost {
     let cost = |tier: &TierPlan| (tier.tier.clone(), tier_cost(tier, plan.goal, prices));
     let (priced, without): (Vec<_>, Vec<_>) =
         plan.tiers.iter().map(cost).partition(|(_, cost)| cost.is_some());
     let tiers: Vec<TierCost> = priced.into_iter().filter_map(|(_, cost)| cost).collect();
     let without = without.into_iter().map(|(tier, _)| tier).collect();
-    // Nothing that has a price is no machines for nothing.
+    // Without any price the sum is unknown, not 0.
     let per_hour: Option<f64> = (!tiers.is_empty()).then(|| tiers.iter().map(|tier| tier.per_hour).sum());
     let per_million = per_hour.map(|per_hour| per_hour / (plan.goal.target_per_sec * SEC_PER_HOUR) * MILLION);
     PlanCost { currency: prices.currency.clone(), tiers, without, per_hour, per_million }
@@ -70,7 +70,7 @@ pub fn price_plan(plan: &MachinePlan, prices: &PriceList) -> PlanCost {
 
 fn tier_cost(tier: &TierPlan, goal: Goal, prices: &PriceList) -> Option<TierCost> {
     let machines = tier.machines?;
-    // A price without a size is of the machines that are planned: others may have been there for a measurement alone.
+    // A price without a size is for planned machines only: others may have existed just for a measurement.
     let is_offered = |rate: &&SizeRate| rate.is_planned || prices.names(&tier.tier, &rate.size);
     let offer = |rate: &SizeRate| {
         let per_sec = rate.per_sec.filter(|per_sec| *per_sec > 0.0)?;
@@ -78,7 +78,7 @@ fn tier_cost(tier: &TierPlan, goal: Goal, prices: &PriceList) -> Option<TierCost
     };
     let offers: Vec<(MachineSize, Offer)> = tier.sizes.iter().filter(is_offered).filter_map(offer).collect();
     let size = tier.sizes.iter().find(|rate| rate.is_planned).map(|rate| rate.size);
-    // The number of the plan is of the planned size alone.
+    // The plan's number of machines holds for the planned size only.
     if offers.iter().any(|(offered, _)| Some(*offered) != size) {
         return mixed(tier, goal, &offers);
     }
@@ -94,14 +94,14 @@ fn tier_cost(tier: &TierPlan, goal: Goal, prices: &PriceList) -> Option<TierCost
     })
 }
 
-/// How many times as many machines the law of scalability asks for as demands do: by so much each carries less.
+/// The factor by which scaling needs more machines than the demands do; each machine carries less by this factor.
 fn raised(tier: &TierPlan) -> f64 {
     let by_demand = tier.needs.first().map_or(0.0, |need| need.machines);
     let planned = tier.machines.map_or(0.0, |machines| machines.count as f64);
     if by_demand > 0.0 && planned > by_demand.ceil() { planned / by_demand } else { 1.0 }
 }
 
-/// The cheapest machines of the sizes that have a price. A tier has one at least, whatever the rate.
+/// The cheapest mix of machines of the sizes that have a price; at least one machine, whatever the rate.
 fn mixed(tier: &TierPlan, goal: Goal, offers: &[(MachineSize, Offer)]) -> Option<TierCost> {
     let plain: Vec<Offer> = offers.iter().map(|(_, offer)| *offer).collect();
     let least = plain.iter().map(|offer| offer.per_sec).fold(f64::MAX, f64::min);

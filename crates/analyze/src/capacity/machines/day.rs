@@ -1,4 +1,4 @@
-//! The machines of each hour, for a rate that changes over the day.
+//! The machines needed in each hour, for a rate that changes over the day.
 
 use std::collections::BTreeMap;
 
@@ -8,22 +8,22 @@ use super::plan::{MachinePlan, Machines, TierPlan, plan_machines};
 use super::price::{Currency, PriceList};
 use super::terms::Goal;
 
-/// One row of a curve: when, and the rate.
+/// One row of a rate curve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CurvePoint {
-    /// The hour that it lies in, counted from wherever the curve counts.
+    /// The number of the hour, from any origin.
     pub hour: i64,
-    /// That hour as the user counts it, such as `09:00` or `2026-01-05 09:00`.
+    /// The hour as the user writes it, such as `09:00` or `2026-01-05 09:00`.
     pub label: String,
     /// Requests per second; 0 or above.
     pub per_sec: f64,
 }
 
-/// A rate over time.
+/// The highest rate of each hour.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RateCurve {
     hours: BTreeMap<i64, (String, f64)>,
-    /// True if its rows are of several days that it does not tell apart.
+    /// True if its rows are of several days that it does not distinguish.
     merges_days: bool,
 }
 
@@ -34,12 +34,12 @@ pub struct HourPlan {
     pub label: String,
     /// The highest rate within the hour.
     pub peak_per_sec: f64,
-    /// The machines of each tier, in the order of the plan; `None` where nothing tells.
+    /// Machines of each tier, in the order of the plan; `None` where the number is not known.
     pub machines: Vec<Option<Machines>>,
-    /// The same by size, as they cost least; of a tier without a price or a number none.
+    /// Machines by size at the lowest cost; empty for a tier without a price or a number.
     pub sizes: Vec<Vec<PricedMachines>>,
-    /// What they cost, without the tiers that [`DayCost::without`] names; `None` without prices, where these are all tiers, and where
-    /// another tier has no number in this hour.
+    /// Their cost, without the tiers in [`DayCost::without`]; `None` without prices, where no tier is left, and where one of the others
+    /// has no number in this hour.
     pub cost: Option<f64>,
 }
 
@@ -47,45 +47,44 @@ pub struct HourPlan {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierHours {
     pub tier: String,
-    /// With the machines of each hour; `None` where nothing tells how many.
+    /// With the machines of each hour; `None` if one is not known.
     pub by_hour: Option<u64>,
-    /// With those of the peak in all hours.
+    /// With the machines of the peak in all hours.
     pub constant: Option<u64>,
 }
 
-/// A day.
+/// The plan of a day.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DayPlan {
     /// The plan of the highest rate.
     pub peak: MachinePlan,
-    /// What that costs; `None` without prices.
+    /// Its cost; `None` without prices.
     pub peak_cost: Option<PlanCost>,
     pub hours: Vec<HourPlan>,
-    /// Hours between the first and the last of which the curve has no row; they are in no sum.
+    /// Hours between the first and the last without a row in the curve; they are in no sum.
     pub missing: Vec<i64>,
-    /// True if the rows are of several days, of which each hour has the highest rate.
+    /// True if the rows are of several days; each hour then has the highest rate of all days.
     pub merges_days: bool,
     pub tiers: Vec<TierHours>,
-    /// The cost with the machines of each hour, and with those of the peak in all of them; `None` without prices, and where no tier
-    /// has a price and a number at the peak.
+    /// `None` without prices, and where no tier has a price and a number at the peak.
     pub cost: Option<DayCost>,
 }
 
-/// What a day costs.
+/// The cost of a day.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DayCost {
     pub currency: Currency,
-    /// Without the hours whose cost is not known.
+    /// With the machines of each hour; hours of unknown cost are left out.
     pub by_hour: f64,
     pub constant: f64,
     /// Tiers without a price, or without a number of machines at the peak.
     pub without: Vec<String>,
-    /// True if it may cost more: a tier is left out, or may need more machines in an hour, or the cost of an hour is not known.
+    /// True if it may cost more: a tier is left out, a tier may need more machines in an hour, or the cost of an hour is not known.
     pub at_least: bool,
 }
 
 impl RateCurve {
-    /// The highest rate of each hour; `None` if no rate is above 0.
+    /// Takes the highest rate of each hour; `None` if no rate is above 0.
     pub fn new(points: impl IntoIterator<Item = CurvePoint>) -> Option<Self> {
         let mut hours: BTreeMap<i64, (String, f64)> = BTreeMap::new();
         for CurvePoint { hour, label, per_sec } in points {
@@ -95,7 +94,7 @@ impl RateCurve {
         Some(Self { hours, merges_days: false }).filter(|curve| curve.peak_per_sec() > 0.0)
     }
 
-    /// The same; `merges_days` is true if its rows are of several days that it does not tell apart.
+    /// Sets whether the rows are of several days that the curve does not distinguish.
     #[must_use]
     pub fn merging_days(self, merges_days: bool) -> Self {
         Self { merges_days, ..self }
@@ -107,7 +106,7 @@ impl RateCurve {
     }
 }
 
-/// The machines of each hour, as a plan for the highest rate of that hour gives them. With prices the cheapest sizes count.
+/// Plans each hour for its highest rate. With prices, the cheapest sizes are counted.
 pub fn plan_day(
     observed: &Observed,
     curve: &RateCurve,
@@ -117,7 +116,7 @@ pub fn plan_day(
     let plan = |target_per_sec| plan_machines(observed, Goal { target_per_sec, utilisation });
     let peak = plan(curve.peak_per_sec());
     let peak_cost = prices.map(|prices| price_plan(&peak, prices));
-    // Costs are compared, so that they are those of the same tiers: of those that have one at the peak.
+    // Costs are only comparable over the same tiers: those with a cost at the peak.
     let counted: Vec<String> =
         peak_cost.iter().flat_map(|cost| &cost.tiers).map(|cost| cost.tier.clone()).collect();
     let hour = |(hour, (label, per_sec)): (&i64, &(String, f64))| {
@@ -141,7 +140,7 @@ pub fn plan_day(
     DayPlan { peak, peak_cost, hours, missing, merges_days: curve.merges_days, tiers, cost }
 }
 
-/// What all hours cost, by what the peak does; `None` if no tier has a cost there.
+/// The cost of all hours, and of the peak's machines in all of them; `None` if no tier has a cost at the peak.
 fn day_cost(peak: &PlanCost, hours: &[HourPlan]) -> Option<DayCost> {
     let mut machines = hours.iter().flat_map(|hour| &hour.machines).flatten();
     let may_need_more = machines.any(|machines| machines.at_least);
@@ -155,7 +154,7 @@ fn day_cost(peak: &PlanCost, hours: &[HourPlan]) -> Option<DayCost> {
     })
 }
 
-/// The machines of a plan with their prices; see [`HourPlan`].
+/// The machines of a plan with their prices, as in [`HourPlan`].
 struct Priced {
     machines: Vec<Option<Machines>>,
     sizes: Vec<Vec<PricedMachines>>,
@@ -163,7 +162,7 @@ struct Priced {
 }
 
 impl Priced {
-    /// `counted` are the tiers that the cost is of.
+    /// Prices a plan. `counted` are the tiers that the cost includes.
     fn new(plan: &MachinePlan, prices: Option<&PriceList>, counted: &[String]) -> Self {
         let cost = prices.map(|prices| price_plan(plan, prices));
         let of_tier =
@@ -172,17 +171,17 @@ impl Priced {
         let sizes: Vec<Vec<PricedMachines>> = plan.tiers.iter().map(sizes).collect();
         let machines =
             plan.tiers.iter().zip(&sizes).map(|(tier, sizes)| Some(counted_by(sizes, tier.machines?)));
-        // Without one of them the sum would look cheaper.
+        // A sum without one of them would look cheaper.
         let total: Option<f64> = counted.iter().map(|name| of_tier(name).map(|cost| cost.per_hour)).sum();
         Self { machines: machines.collect(), cost: total.filter(|_| !counted.is_empty()), sizes }
     }
 }
 
-/// The number of machines that cost least, where that is another than the number of the planned size.
+/// The number of machines at the lowest cost, where it differs from the number of the planned size.
 fn counted_by(sizes: &[PricedMachines], machines: Machines) -> Machines {
     let count = sizes.iter().map(|machines| machines.count).sum::<u64>();
     let is_other = sizes.len() > 1 || count != machines.count;
-    // The interval is that of machines of one size.
+    // The interval is for machines of one size.
     if sizes.is_empty() || !is_other { machines } else { Machines { count, range: None, ..machines } }
 }
 

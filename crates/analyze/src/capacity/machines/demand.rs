@@ -1,47 +1,47 @@
-//! What a request uses of one resource of a tier.
+//! The demand of a tier: what a request uses of one of its resources.
 
 use super::doubt::{Doubt, Taken};
 use super::terms::{DemandUnit, Goal, Origin, TierResource};
 use crate::findings::{Estimate, Part};
 use crate::groups::grouped;
 
-/// Shares of a resource that differ by less are as full.
+/// Utilisations that differ by less than this count as equal.
 const AS_FULL: f64 = 0.05;
 
 /// What a request uses of one resource, in all machines of a tier together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierDemand {
     pub resource: TierResource,
-    /// What of a machine it is of.
+    /// The part of a machine that the resource is.
     pub part: Part,
     /// The unit of `per_request` (times seconds), `idle` and `capacity`.
     pub unit: DemandUnit,
     /// D, with its 95 % interval where it is known.
     pub per_request: Estimate,
-    /// The share of the tier's machines whose use by requests is known, above 0. On the others something else uses the resource, which
-    /// D leaves out, or nothing was sampled; D counts these as the machines that were sampled.
+    /// The share of the tier's machines whose use by requests is known, above 0. Left out are machines that were not sampled, which D
+    /// counts like the sampled ones, and machines on which something else uses the resource, which D ignores.
     pub covered: f64,
     /// U₀: what one machine uses without requests.
     pub idle: f64,
-    /// What one machine has; `None` where that is not known.
+    /// Capacity of one machine; `None` where it is not known.
     pub capacity: Option<f64>,
-    /// The largest share of a machine's capacity that was ever seen used; 0 where the capacity is not known.
+    /// The highest utilisation that was observed; 0 where the capacity is not known.
     pub used_most: f64,
-    /// The share that was used at the throughput at which D was found, on the machines that were measured.
+    /// The utilisation at the throughput at which D was found, on the machines that were measured.
     pub used_there: f64,
-    /// True if the tier was the limit there.
+    /// True if the tier was the limit at that throughput.
     pub limits_there: bool,
     pub origin: Origin,
 }
 
 impl TierDemand {
-    /// Machines that one request per second takes up, by which demands from different sources are compared. Without a capacity
-    /// it is the amount itself.
+    /// Machines that one request per second occupies; ranks demands from different sources. Without a capacity it is the amount
+    /// itself.
     pub(super) fn weight(&self) -> f64 {
         self.per_request.value / self.capacity.unwrap_or(1.0)
     }
 
-    /// Why nothing is planned by it although its capacity is known, if that is so.
+    /// Why nothing can be planned by this demand although its capacity is known; `None` if that is possible.
     pub(super) fn doubt(&self, goal: Goal) -> Option<Doubt> {
         let used_up = self.capacity.is_some_and(|capacity| capacity * goal.utilisation <= self.idle);
         let (idle, unit, resource) = (self.idle, self.unit, self.resource);
@@ -60,9 +60,9 @@ impl TierDemand {
         (!taken.is_empty()).then_some(Doubt::NoCapacity(taken))
     }
 
-    /// Of several of one resource in runs of the same requests that of the run in which it was used most: at low load a server wakes
-    /// up for each request, which costs more than at high load. Of runs in which it was used as much those that the tier limited: a
-    /// proxy that waits for the tier behind it is almost full too, and wakes up as often. Of several such runs the dearest.
+    /// Selects one demand for each resource, from runs of the same requests: the demand at the highest utilisation, since at low load
+    /// a server wakes up for each request, which costs more. Among runs of equal utilisation, runs that the tier limited come first: a
+    /// proxy that waits for the tier behind it is almost full too, and wakes up as often. Of these the dearest counts.
     pub(super) fn fullest(demands: Vec<Self>) -> Vec<Self> {
         let alike = grouped(demands, |a, b| a.resource == b.resource);
         Self::dearest(alike.into_iter().flat_map(Self::fullest_of_one).collect())
@@ -77,19 +77,19 @@ impl TierDemand {
         demands
     }
 
-    /// True if this one says more of the limit than a run that used this share of the resource: it was found where much more was
-    /// used, or where the tier was the limit, as it was not in that run.
+    /// True if this demand shows the cost near the limit better than a run that used `share` of the resource: it was found at much
+    /// higher utilisation, or where the tier was the limit and in that run it was not.
     pub(super) fn is_nearer_to_limit(&self, share: f64, limits: bool) -> bool {
         let is_fuller = self.used_there > share + AS_FULL;
         is_fuller || (self.limits_there && !limits && self.used_there >= share - AS_FULL)
     }
 
-    /// The dearest of several of one resource, of those whose capacity is known if there are such: what else there was
-    /// may be of cheaper requests, and how they mix is not known. How full it was seen is that of all of them.
+    /// The dearest demand of each resource, from those with a known capacity if there are such. Cheaper demands may be of cheaper
+    /// requests, and the mix is not known. `used_most` is the highest of all demands.
     pub(super) fn dearest(demands: Vec<Self>) -> Vec<Self> {
-        // An empty cell does not outweigh a capacity that another row has.
+        // A demand without a capacity, from an empty cell, does not outweigh one with a capacity.
         let is_weighed = |demand: &Self| demand.capacity.is_some() || matches!(demand.origin, Origin::Run(_));
-        // A machine may get a pool of another size, so that only the time counts for which a request holds a worker.
+        // A machine may get a pool of another size, so that a pool is compared by the time for which a request holds a worker.
         let cost = |demand: &Self| match demand.resource {
             TierResource::Pool => demand.per_request.value,
             _ => demand.weight(),
@@ -106,7 +106,7 @@ impl TierDemand {
 
 #[cfg(test)]
 impl TierDemand {
-    /// CPU seconds that a request takes of machines of one core, as the run `one` shows them, in which the core is full.
+    /// CPU seconds of a request on machines of one core, as run `one` shows them with that core full.
     pub(super) fn of_core(per_request: Estimate) -> Self {
         Self {
             resource: TierResource::Cpu,

@@ -1,4 +1,4 @@
-//! The question turned round: the rate that given machines carry, and what stops it.
+//! The inverse question: the rate that given machines carry, and what limits it.
 
 use std::str::FromStr;
 
@@ -11,16 +11,16 @@ use super::terms::{MAX_MACHINES, TierResource};
 use crate::capacity::kinds::RequestKind;
 use crate::{Estimate, Limit, Place};
 
-/// A resource that was used less than this is followed to its end over more than what was observed of it.
+/// A resource used less than this where it was observed is extrapolated further than measurements support.
 const MIN_SHARE: f64 = 0.5;
 
-/// Machines of some tiers, as typed: `api=3,web=1`. The others keep theirs.
+/// Machines of some tiers, as typed: `api=3,web=1`. Other tiers keep theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fleet {
     machines: Vec<(String, u64)>,
 }
 
-/// Machines that cannot be judged.
+/// An error in the typed machines, or too few observations to judge them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FleetError {
     #[error("`{0}` is no number of machines; write TIER=N such as api=3,web=1, with N from 1 to 1000000")]
@@ -35,24 +35,24 @@ pub enum FleetError {
     NoGrowth,
 }
 
-/// What stops a fleet.
+/// What limits a fleet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FleetCause {
     Resource {
         resource: TierResource,
-        /// The part of a machine; `None` for the machine itself.
+        /// The part of a machine that is the resource; `None` for the whole machine.
         place: Option<Place>,
-        /// The share of it that was used where the cost of a request was found.
+        /// Utilisation where the cost of a request was found.
         observed_share: f64,
     },
-    /// Machines of the tier contend: throughput a machine falls with their number, as was measured between these.
+    /// Machines of the tier contend: throughput per machine fell between `few` and `most`.
     Contention { few: f64, most: f64 },
-    /// What stopped a run: a lock, a dependency.
+    /// The limit of a run: a lock, a dependency.
     Halt { run: String, limit: Limit, place: Place },
 }
 
 impl FleetCause {
-    /// Of causes at one rate, what was measured to stop a run comes first, and a resource that may be full at that rate last.
+    /// Order of causes at one rate: a limit that stopped a run first, a resource that may be full at that rate last.
     fn rank(&self) -> u8 {
         match self {
             Self::Halt { .. } => 0,
@@ -72,53 +72,53 @@ pub struct FleetLimit {
     pub per_sec: Estimate,
 }
 
-/// What is not known of a fleet.
+/// What is uncertain about a fleet.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FleetDoubt {
-    /// The first limit was used this little: what a request costs at high load may be less.
+    /// The resource of the first limit was used this little: a request may cost less at high load.
     Extrapolated { tier: String, resource: TierResource, share: f64 },
-    /// What stopped the run that growth starts from is not known, or it was not pushed: something else may stop the fleet earlier.
+    /// What stopped the run that growth starts from is unknown, or it was not at its limit: something else may limit the fleet earlier.
     UnknownStop { run: String, per_sec: f64, limit: Limit },
-    /// This may have stopped the run that growth starts from as well, and machines do not help against it.
+    /// This too may have stopped the run that growth starts from, and more machines do not help against it.
     Suspect { run: String, per_sec: f64, limit: Limit, place: Place },
-    /// A run was stopped by this, and whether more machines of the tier help against it is not known.
+    /// This stopped a run, and whether more machines of the tier help is not known.
     MoreOfStopped { tier: String, run: String, per_sec: f64, limit: Limit, place: Place },
-    /// So many machines of the tier lie beyond a number from which throughput falls, and what they carry was not measured.
+    /// This many machines of the tier are beyond a count from which throughput falls, and their throughput was not measured.
     Falls {
         tier: String,
         machines: f64,
         few: f64,
-        /// What the few carry, requests per second.
+        /// Requests per second of the few.
         few_per_sec: f64,
         many: f64,
         many_per_sec: f64,
     },
-    /// Throughput a machine of the tier fell from few to most machines, and how these scale after a change was not measured.
+    /// Throughput per machine of the tier fell between `few` and `most`; the scaling after a change of them was not measured.
     ScalingBefore { tier: String, few: f64, most: f64 },
-    /// Nothing bounds the tier.
+    /// The tier has no limit that is known.
     NoFigures(String),
-    /// Runs are of several kinds of requests, and the rate is of those of the run that growth starts from.
+    /// The runs have several kinds of requests; the rate is for those of the run that growth starts from.
     OtherRequests { run: String, kinds: Vec<RequestKind> },
-    /// Rows are of so many kinds of requests, and the rate is of those of the row that growth starts from.
+    /// The rows have this many kinds of requests; the rate is for those of the row that growth starts from.
     OtherRows { row: String, kinds: usize },
-    /// What holds for a plan by what was observed, too: a run that is not used, a throughput that is a lower bound.
+    /// A remark that also applies to plans, such as a run that is not used or a throughput that is a lower bound.
     Remark(Remark),
 }
 
-/// What given machines carry.
+/// The throughput of given machines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FleetCapacity {
-    /// The share of a machine that may be used for `held`.
+    /// The share of a machine that may be used at the rate `held`.
     pub utilisation: f64,
     /// All tiers with their machines.
     pub machines: Vec<TierMachines>,
-    /// The rate for which a plan asks for no more machines; `None` where no tier has a rate.
+    /// The highest rate for which a plan needs no more machines; `None` where no tier has a rate.
     pub held: Option<FleetLimit>,
-    /// Where throughput stops growing when machines are used to the full, the first limit first.
+    /// Where throughput stops growing with machines at full use, the first limit first.
     pub limits: Vec<FleetLimit>,
-    /// True if something that was not met may stop it earlier.
+    /// True if a limit that was not observed may come earlier.
     pub at_most: bool,
-    /// The throughput that growth starts from, requests per second, and where it was measured.
+    /// Throughput that growth starts from, requests per second, and where it was measured.
     pub from: (f64, String),
     pub doubts: Vec<FleetDoubt>,
 }
@@ -150,7 +150,7 @@ impl FromStr for Fleet {
 }
 
 impl Fleet {
-    /// All tiers of the load that growth starts from, with the machines of the fleet where it names them.
+    /// All tiers of the load that growth starts from, with the counts of the fleet for tiers that it names.
     fn complete(&self, known: &[TierMachines]) -> Result<Vec<TierMachines>, FleetError> {
         if let Some((tier, _)) =
             self.machines.iter().find(|(tier, _)| known.iter().all(|known| known.tier != *tier))
@@ -169,11 +169,11 @@ impl Fleet {
     }
 }
 
-/// The rate that machines carry. Each resource is followed from the load in which most machines were busy, each machine with an
-/// equal part of the load; contention and locks that were measured bound it too.
+/// Computes the rate that machines carry. Each resource is extrapolated from the load in which most machines were busy, with the load
+/// spread evenly over the machines; measured contention and locks are limits too.
 ///
 /// # Errors
-/// When a tier is not there, or nothing tells how throughput grows.
+/// When a tier does not exist, or no growth was observed that could be followed.
 pub fn fleet_capacity(
     observed: &Observed,
     fleet: &Fleet,
@@ -212,13 +212,13 @@ pub fn fleet_capacity(
     Ok(FleetCapacity { utilisation, machines, held, limits, at_most, from, doubts })
 }
 
-/// Where a tier was stopped under the requests that growth is followed for: those of others may not meet the same lock.
+/// Where a tier was stopped under the requests that growth is followed for; other requests may not meet the same lock.
 fn halts<'a>(growth: &Growth, tier: &'a ObservedTier) -> impl Iterator<Item = &'a Halt> {
     let kind = growth.from.kind;
     tier.halts.iter().filter(move |halt| halt.kind == kind)
 }
 
-/// How a tier scales under those requests.
+/// The scaling of a tier under those requests.
 fn scaling<'a>(growth: &Growth, tier: &'a ObservedTier) -> Option<&'a Scaling> {
     tier.scaling.as_ref().filter(|scaling| scaling.kind == growth.from.kind)
 }
@@ -241,12 +241,12 @@ fn fall(growth: &Growth, tier: &ObservedTier, machines: f64) -> Option<FleetDoub
     })
 }
 
-/// Where a tier of so many machines is full.
+/// The limits of a tier with this many machines.
 fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> {
     let limit = |cause, per_sec| FleetLimit { tier: tier.name.clone(), machines, cause, per_sec };
     let scaling = scaling(growth, tier);
-    // A request may cost more in the run that growth starts from, whose machines contended more: these are not full before the
-    // throughput that as many were measured to carry.
+    // In the run that growth starts from, more machines contended and a request may have cost more: a resource is not full below the
+    // throughput that as many machines were measured to carry.
     let before = tier.scaling_before.as_ref().filter(|before| before.is_least).map(|before| &before.scaling);
     let before = before.filter(|scaling| scaling.kind == growth.from.kind);
     let floor = scaling.or(before).filter(|scaling| machines >= scaling.span().0);
@@ -265,7 +265,7 @@ fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> 
         let (few, most) = scaling.span();
         Some(limit(FleetCause::Contention { few, most }, Estimate::exact(scaling.throughput(machines)?)))
     }));
-    // Fewer machines of which more was measured do not meet what stopped many.
+    // A halt does not apply to fewer machines that were measured to carry more.
     let is_met = |halt: &&Halt| {
         let carried_more = scaling.is_some_and(|scaling| scaling.carried_more(machines, halt.per_sec));
         machines <= halt.machines && !carried_more
@@ -278,7 +278,7 @@ fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> 
     limits
 }
 
-/// The rate for which a plan asks for no more machines of a tier.
+/// The highest rate for which a plan needs no more machines of a tier.
 fn at_share(tier: &ObservedTier, machines: f64, utilisation: f64, full: &[FleetLimit]) -> Option<FleetLimit> {
     let by_demand = rate_of_machine(&tier.demands, utilisation).map(|(per_sec, demand)| {
         let observed_share = demand.used_there;
@@ -322,7 +322,7 @@ fn remarked(growth: &Growth, remark: &Remark) -> Option<FleetDoubt> {
     match remark {
         Remark::Requests(kinds) => Some(FleetDoubt::OtherRequests { run: at, kinds: kinds.clone() }),
         Remark::Kinds(kinds) => Some(FleetDoubt::OtherRows { row: at, kinds: *kinds }),
-        // `UnknownStop` says so.
+        // `UnknownStop` reports this.
         Remark::GeneratorLimit(run) | Remark::NotPushed(run) if *run == at => None,
         _ => Some(FleetDoubt::Remark(remark.clone())),
     }

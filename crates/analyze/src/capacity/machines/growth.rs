@@ -1,34 +1,34 @@
-//! Where growth stops with the machines that were measured.
+//! Where throughput stops growing with the machines that were measured.
 
 use super::terms::{DemandUnit, TierResource};
 use crate::groups::firsts;
 use crate::{Estimate, Limit, Place};
 
-/// A resource of a tier on its way to its end.
+/// A resource of a tier that throughput can exhaust.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stop {
     pub tier: String,
     pub resource: TierResource,
-    /// The part of a machine that it is; `None` for the machine itself.
+    /// The part of a machine that is the resource; `None` for the whole machine.
     pub place: Option<Place>,
     pub machines: f64,
     /// The unit of `used` and `capacity`.
     pub unit: DemandUnit,
-    /// What one machine used at the throughput that growth starts from; above `capacity` where a smaller machine than was measured
-    /// would take more than it has.
+    /// Use of one machine at the throughput that growth starts from. It exceeds `capacity` where a smaller machine than the measured
+    /// one would need more than it has.
     pub used: f64,
     pub capacity: f64,
-    /// What one more request per second uses of one machine.
+    /// What one more request per second uses on one machine.
     pub per_request: Estimate,
-    /// The share of it that was used where that was found.
+    /// Utilisation where `per_request` was found.
     pub used_there: f64,
-    /// False where it was not observed there, and what a request costs elsewhere tells it.
+    /// False where the resource was not observed in that load, and is computed from the cost of a request in another.
     pub seen: bool,
-    /// The counts of machines between which the tier was seen to scale, and how well: 1 for in proportion.
+    /// The smallest and largest counts of machines that were measured, and the efficiency between them: 1 for linear growth.
     pub scaled: Option<(f64, f64, f64)>,
 }
 
-/// A tier and how many machines of it there are; tables may have halves.
+/// A tier and its number of machines; tables may have halves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierMachines {
     pub tier: String,
@@ -38,11 +38,11 @@ pub struct TierMachines {
 /// The load that growth starts from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GrowthStart {
-    /// Its throughput, requests per second.
+    /// Throughput, requests per second.
     pub per_sec: Estimate,
-    /// Where that was: a row, a run.
+    /// The row or the run.
     pub at: String,
-    /// The number of its requests.
+    /// The number of its kind of requests.
     pub kind: usize,
     /// What limited it.
     pub limit: Limit,
@@ -59,20 +59,19 @@ pub struct Growth {
     pub stops: Vec<Stop>,
 }
 
-/// Use beyond the capacity by less than this ratio is a reading that is off, and not what a smaller machine than was measured would
-/// take.
+/// Use above the capacity by less than this ratio is a measurement error; more is the need of a smaller machine than was measured.
 const MAX_OVER: f64 = 1.1;
 
 impl Stop {
-    /// The same with no more used than there is, where the reading is above that. To be called before the capacity is changed.
+    /// Limits `used` to the capacity where it is above it by measurement error. To be called before the capacity is changed.
     pub(super) fn without_overreading(self) -> Self {
         let is_off = self.used < MAX_OVER * self.capacity;
         let used = if is_off { self.used.min(self.capacity) } else { self.used };
         Self { used, ..self }
     }
 
-    /// The throughput at which nothing is left of it in so many machines of the tier, each with the load of those that were measured:
-    /// (n/m)·(X + (c − U)/D). The ends of both intervals are added up, which makes that of the sum too wide rather than too narrow.
+    /// The throughput at which this many machines of the tier exhaust the resource, each under the same load as the measured ones:
+    /// (n/m)·(X + (c − U)/D). The ends of both intervals are added up, so that the sum's interval is too wide rather than too narrow.
     pub(super) fn with_machines(&self, machines: f64, from_per_sec: Estimate) -> Estimate {
         let further = self.further_per_sec();
         let of_all = |per_sec: f64| (machines / self.machines * per_sec).max(0.0);
@@ -83,12 +82,12 @@ impl Stop {
         }
     }
 
-    /// The throughput at which nothing is left of it: X + (c − U)/D, from where it was measured.
+    /// The throughput at which the measured machines exhaust the resource: X + (c − U)/D.
     pub fn at_per_sec(&self, from_per_sec: Estimate) -> Estimate {
         self.with_machines(self.machines, from_per_sec)
     }
 
-    /// (c − U)/D: how much further throughput goes; below zero where more was used than there is.
+    /// (c − U)/D: the throughput that can still be added; negative where use exceeds the capacity.
     fn further_per_sec(&self) -> Estimate {
         let left = self.capacity - self.used;
         if left == 0.0 {
@@ -104,12 +103,12 @@ impl Stop {
 }
 
 impl Growth {
-    /// The stops in their order; those that nothing would ever reach are left out.
+    /// Sorts the stops by throughput and drops those that are never reached; `None` if none is left.
     pub(super) fn new(from: GrowthStart, mut stops: Vec<Stop>) -> Option<Self> {
         let from_per_sec = from.per_sec;
         stops.retain(|stop| stop.per_request.value > 0.0 && stop.capacity > 0.0);
         stops.sort_by(|a, b| a.at_per_sec(from_per_sec).value.total_cmp(&b.at_per_sec(from_per_sec).value));
-        // Of several machines of a tier the one that is full first stands for it.
+        // Of several stops of one resource in a tier, the first is kept.
         let stops = firsts(stops, |a, b| (&a.tier, a.resource) == (&b.tier, b.resource));
         (!stops.is_empty()).then_some(Self { from, stops })
     }

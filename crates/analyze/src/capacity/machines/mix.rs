@@ -1,6 +1,6 @@
-//! The cheapest machines of several sizes that carry a rate.
+//! The cheapest mix of machines of several sizes that carries a rate.
 
-/// So many combinations are tried at most; then the cheapest of those counts.
+/// The most combinations that are tried; the cheapest of them is returned.
 const MAX_TRIED: u32 = 2_000_000;
 /// Rates that differ by less than this ratio are equal.
 const ROUNDING: f64 = 1e-9;
@@ -10,12 +10,12 @@ const EQUAL: f64 = 1e-12;
 /// A machine that can be bought.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Offer {
-    /// What one carries, requests per second, above 0.
+    /// Requests per second of one machine, above 0.
     pub(super) per_sec: f64,
     pub(super) per_hour: f64,
 }
 
-/// Machines of each offer.
+/// The number of machines of each offer, and their cost.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CheapestMix {
     pub(super) counts: Vec<u64>,
@@ -24,18 +24,18 @@ pub(super) struct CheapestMix {
     pub(super) is_exact: bool,
 }
 
-/// The search: offers by what a request costs, the cheapest first. A combination is left as soon as the rest, carried by the
-/// next offer without rounding, cannot be cheaper than the best one.
+/// A search by branch and bound, over offers sorted by the cost of a request. A branch is left once the rest of the rate, carried
+/// by the next offer without rounding, cannot be cheaper than the best combination.
 struct Search<'a> {
     offers: &'a [(usize, Offer)],
     best: Option<(f64, Vec<u64>)>,
     counts: Vec<u64>,
     tried: u32,
-    /// A rate that differs from nothing by no more than floats do.
+    /// Rates below this are rounding errors of 0.
     rounding_per_sec: f64,
 }
 
-/// The combination of the lowest cost that carries the rate; of equally dear ones that of the fewest machines. `None` without offers.
+/// The cheapest combination that carries the rate; of equally cheap ones that with the fewest machines. `None` without offers.
 pub(super) fn cheapest(offers: &[Offer], rate_per_sec: f64) -> Option<CheapestMix> {
     let mut sorted: Vec<(usize, Offer)> = offers.iter().copied().enumerate().collect();
     let cost = |offer: &Offer| offer.per_hour / offer.per_sec;
@@ -54,7 +54,7 @@ pub(super) fn cheapest(offers: &[Offer], rate_per_sec: f64) -> Option<CheapestMi
 }
 
 impl Search<'_> {
-    /// Tries all numbers of the offer at this place, the most first.
+    /// Tries all counts of the offer at `place`, the largest first.
     fn add(&mut self, place: usize, left_per_sec: f64, spent: f64) {
         let Some((_, offer)) = self.offers.get(place) else { return };
         let most = machines(left_per_sec, offer.per_sec);
@@ -67,7 +67,7 @@ impl Search<'_> {
                 break;
             }
             if !self.may_be_cheaper(place, left, spent) {
-                // Fewer machines than carry all of it leave more to offers that are dearer.
+                // Fewer machines of this offer leave more of the rate to dearer ones.
                 if is_carried { continue } else { break }
             }
             self.tried += 1;
@@ -100,7 +100,7 @@ impl Search<'_> {
     }
 }
 
-/// Machines that carry a rate; a rate that differs by less than rounding does takes no machine more.
+/// The machines that carry a rate; an excess within rounding error needs no extra machine.
 fn machines(rate_per_sec: f64, each_per_sec: f64) -> u64 {
     (rate_per_sec / each_per_sec * (1.0 - ROUNDING)).ceil().max(0.0) as u64
 }

@@ -1,4 +1,4 @@
-//! What was observed of tiers: the best step of each run, or each row of a table.
+//! Collects what was observed of tiers: from the best step of each run, or from each row of a table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use crate::groups::grouped;
 use crate::load::knee::best_carrying_step;
 use crate::{Findings, Limit, Resource, TableFindings, TableRow, Verdict};
 
-/// Rows whose costs of a request differ by this factor or more were not of the same thing.
+/// Rows whose costs of a request differ by this factor or more did not measure the same thing.
 const MIN_SPREAD: f64 = 1.5;
 
-/// A load by its name, and what of a tier is used by something else in it.
+/// The name of a load, and the resources of a tier that something other than its requests uses in it.
 type OtherUse<'a> = (&'a str, BTreeSet<TierResource>);
 
-/// What runs tell, each with its name. Hosts of one tier are taken together; a host without a tier is one by itself.
+/// Collects the observations of named runs. Hosts of one tier are taken together; a host without a tier is a tier of its own.
 pub fn observe_runs(runs: &[(&str, &Findings)]) -> Observed {
     let load = |(name, findings)| TierLoad::from_run(name, findings);
     let kinds: Vec<Vec<TierLoad<'_>>> =
@@ -33,7 +33,7 @@ pub fn observe_runs(runs: &[(&str, &Findings)]) -> Observed {
     observed
 }
 
-/// What the rows of a table tell, and what `explain_table` found in them.
+/// Collects the observations of the rows of a table, with the findings of `explain_table`.
 pub fn observe_table(rows: &[TableRow], found: &TableFindings) -> Observed {
     let pairs = rows.iter().zip(&found.rows).filter(|(_, finding)| finding.breach.is_none());
     let (lawful, verdicts): (Vec<&TableRow>, Vec<&Verdict>) =
@@ -66,10 +66,10 @@ fn remark(name: &str, findings: &Findings) -> Option<Remark> {
     }
 }
 
-/// What a request of one kind uses of each tier.
+/// The demands of one kind of requests, by tier.
 type KindDemands<'a> = BTreeMap<&'a str, Vec<TierDemand>>;
 
-/// What loads tell, those of the same requests together.
+/// Collects the observations of loads; each element of `kinds` holds the loads of one kind of requests.
 fn observe(mut observed: Observed, kinds: &[Vec<TierLoad<'_>>]) -> Observed {
     let mut other_uses: BTreeMap<&str, Vec<OtherUse<'_>>> = BTreeMap::new();
     let mut kind_demands: Vec<KindDemands<'_>> = Vec::new();
@@ -83,7 +83,7 @@ fn observe(mut observed: Observed, kinds: &[Vec<TierLoad<'_>>]) -> Observed {
             }
             load.add_front(&mut observed);
         }
-        // What a request costs in rows is known from all of them together.
+        // For rows, the demand is already computed over all of them.
         for demands in of_kind.values_mut().filter(|_| !kind.iter().any(TierLoad::is_row)) {
             *demands = TierDemand::fullest(std::mem::take(demands));
         }
@@ -113,8 +113,8 @@ fn observe(mut observed: Observed, kinds: &[Vec<TierLoad<'_>>]) -> Observed {
     observed
 }
 
-/// What a request uses of machines of each size that was observed, the smallest first: what it uses of the tier, whatever the machines
-/// it was found on, with what a machine of that size has.
+/// The demands for machines of each observed size, the smallest first: the demands of the tier, whatever machines they were found on,
+/// with the capacity of one machine of that size.
 fn sizes(kinds: &[Vec<TierLoad<'_>>], tier: &ObservedTier) -> Vec<SizedDemands> {
     let sized = kinds.iter().flatten().filter_map(|load| {
         let own = load.tiers.iter().find(|own| own.name == tier.name)?;
@@ -134,28 +134,28 @@ fn sizes(kinds: &[Vec<TierLoad<'_>>], tier: &ObservedTier) -> Vec<SizedDemands> 
     sizes
 }
 
-/// A load that a tier limits, with its machines.
+/// A load that a tier limits, with the tier's number of machines.
 struct ScalingPoint<'a> {
     run: &'a str,
-    /// The number of the load's requests.
+    /// The number of the load's kind of requests.
     kind: usize,
     size: Option<MachineSize>,
     machines: f64,
     per_sec: f64,
     limit: Limit,
-    /// True if that is a lower bound.
+    /// True if `per_sec` is a lower bound.
     lower_bound: bool,
 }
 
-/// The size of the machines that a tier is planned with, where it was observed with several sizes: those of the load that growth
-/// starts from. `None` for any size.
+/// The size of machine that a tier is planned with, if several sizes were observed: that of the load that growth starts from. `None`
+/// for any size, `Some(None)` if that load's size is not known.
 fn planned_size(tier: &ObservedTier, start: Option<&Start<'_, '_>>) -> Option<Option<MachineSize>> {
     let load = start.filter(|_| tier.sizes.len() > 1)?.load;
     load.tiers.iter().find(|own| own.name == tier.name).map(|own| load.size(own))
 }
 
-/// Throughput by the number of machines of a tier in the loads that it limits; then what is left out of it. The rows of a table are
-/// read by their groups.
+/// Throughput over the number of machines of a tier in loads that it limits, and the doubt about loads that are left out. The rows of a
+/// table have no such doubt.
 fn scaling(
     kinds: &[Vec<TierLoad<'_>>],
     name: &str,
@@ -169,8 +169,8 @@ fn scaling(
     (scaling, left_out.filter(|_| !is_row))
 }
 
-/// The scaling by loads of the same requests on machines of one size, which are those that are planned; of several such sets that of
-/// most counts. A lower bound says nothing of how throughput grows.
+/// The scaling from loads of the same requests on machines of the planned size; of several such sets, the one with most counts. Lower
+/// bounds are left out, since they do not show how throughput grows.
 fn scaling_by(
     points: &[ScalingPoint<'_>],
     planned: Option<Option<MachineSize>>,
@@ -184,7 +184,7 @@ fn scaling_by(
         let limits = set.iter().map(|point| point.limit);
         scaling.map(|scaling| scaling.of_kind(set[0].kind).limited_by(limits))
     };
-    // Of several sets with as many counts the first.
+    // Of several sets with equal counts the first.
     let counts = |set: &&Vec<&ScalingPoint<'_>>| fitted(set).map_or(0, |scaling| scaling.points.len());
     let best = sets.iter().rev().filter(is_planned).max_by_key(counts);
     let chosen = best.map(|set| set[0]);
@@ -220,7 +220,7 @@ impl<'a> ScalingPoint<'a> {
     }
 }
 
-/// Rows that do not agree on what a request costs the tier by what decides.
+/// A doubt if rows disagree on the cost of a request on the deciding resource of a tier.
 fn differing(kinds: &[Vec<TierLoad<'_>>], tier: &ObservedTier) -> Option<Doubt> {
     let deciding = tier.demands.iter().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
     let cost = |load: &TierLoad<'_>| {
@@ -247,7 +247,7 @@ fn differing(kinds: &[Vec<TierLoad<'_>>], tier: &ObservedTier) -> Option<Doubt> 
     })
 }
 
-/// One doubt for all loads of a tier: of many runs one each would hide what the other doubts say.
+/// One doubt for all loads of a tier, so that many runs do not hide other doubts.
 fn other_use_doubt(uses: &[OtherUse<'_>]) -> Option<Doubt> {
     let affected: Vec<&OtherUse<'_>> = uses.iter().filter(|(_, used)| !used.is_empty()).collect();
     if let [(run, used)] = affected.as_slice() {
@@ -263,7 +263,7 @@ fn other_use_doubt(uses: &[OtherUse<'_>]) -> Option<Doubt> {
     (!resources.is_empty()).then_some(Doubt::UsedOtherwiseOften { some, all, resources })
 }
 
-/// A tier of which nothing is known but, in a table, that so many machines carried so much.
+/// A doubt about a tier without demands: in a table, only the throughput of so many machines is known.
 fn unseen(kinds: &[Vec<TierLoad<'_>>], tier: &ObservedTier) -> Option<Doubt> {
     match &tier.carried {
         _ if !tier.demands.is_empty() => None,
@@ -277,16 +277,16 @@ fn unseen(kinds: &[Vec<TierLoad<'_>>], tier: &ObservedTier) -> Option<Doubt> {
 
 /// The load that growth starts from.
 struct Start<'k, 'a> {
-    /// The number of its requests.
+    /// The number of its kind of requests.
     kind: usize,
     load: &'k TierLoad<'a>,
-    /// What such a request uses of each tier.
+    /// The demands of these requests, by tier.
     demands: &'k KindDemands<'a>,
 }
 
-/// Growth starts from the load in which most machines were busy: the largest test there is. A tier tested by itself answers
-/// faster than the whole, and says nothing of how that grows. Of runs of the same requests on as many machines that of the highest
-/// throughput stands for all: in the others some machine was smaller.
+/// Selects the load in which most machines were busy: the largest test. A tier tested alone answers faster than the whole system and
+/// does not show how that grows. Of runs of the same requests on equal numbers of machines, the run with the highest throughput counts:
+/// in the others some machine was smaller.
 fn start<'k, 'a>(
     kinds: &'k [Vec<TierLoad<'a>>],
     kind_demands: &'k [KindDemands<'a>],
@@ -321,17 +321,17 @@ impl Start<'_, '_> {
     }
 }
 
-/// The fastest of the runs that have as many machines of each tier, without those of which a machine is smaller than in another and
-/// none is larger; rows of a table stand for themselves.
+/// Selects the fastest of the runs with equal numbers of machines of each tier, without runs in which a machine is smaller than in
+/// another run and none is larger. Each row of a table stands for itself.
 fn fastest<'k, 'a>(kind: &'k [TierLoad<'a>]) -> Vec<&'k TierLoad<'a>> {
-    // Runs may list their hosts in another order.
+    // Runs may list their hosts in different orders.
     let machines = |load: &TierLoad<'a>| -> BTreeMap<&'a str, Option<f64>> {
         load.tiers.iter().map(|tier| (tier.name, tier.machines)).collect()
     };
     let alike = grouped(kind, |one, other| !one.is_row() && machines(one) == machines(other));
     let fastest = |loads: Vec<&'k TierLoad<'a>>| {
         let is_smaller = |load: &TierLoad<'a>| loads.iter().any(|other| has_smaller_machines(load, other));
-        // Of runs with other machines each, of some of which the size is not known, none may be left.
+        // If sizes are partly unknown, each run may look smaller than another; then all are kept.
         let are_all = loads.iter().all(|load| is_smaller(load));
         let counted = loads.iter().filter(|load| are_all || !is_smaller(load)).copied();
         counted.rev().max_by(|a, b| a.per_sec().value.total_cmp(&b.per_sec().value))
@@ -348,7 +348,7 @@ fn has_smaller_machines(load: &TierLoad<'_>, other: &TierLoad<'_>) -> bool {
     are_smaller(&sizes.collect::<Vec<_>>())
 }
 
-/// Of pairs of sizes, each of one tier: true if the first of a pair is the smaller one, and the second of none.
+/// True if in at least one pair the first size is smaller, and in no pair the second. Each pair is of one tier.
 fn are_smaller(pairs: &[(MachineSize, MachineSize)]) -> bool {
     pairs.iter().any(|(own, other)| own.is_smaller_than(other))
         && !pairs.iter().any(|(own, other)| other.is_smaller_than(own))

@@ -1,4 +1,4 @@
-//! What runs or a table tell of tiers, before a target is asked for.
+//! What runs or a table show of tiers, independent of any target rate.
 
 use super::demand::TierDemand;
 use super::doubt::{Doubt, Remark};
@@ -8,43 +8,43 @@ use super::size::MachineSize;
 use super::terms::TierResource;
 use crate::findings::{Limit, Place};
 
-/// The most that a tier was seen to carry.
+/// The highest throughput that was observed with a tier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Carried {
     pub throughput_per_sec: f64,
     pub machines: f64,
-    /// Where that was: a row, a run.
+    /// The row or the run.
     pub at: String,
 }
 
-/// What a request uses of machines of one size.
+/// Demands on machines of one size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizedDemands {
     pub size: MachineSize,
-    /// True if the tier is planned with such machines.
+    /// True if the plan is for machines of this size.
     pub is_planned: bool,
-    /// What a request uses of the tier, with what a machine of this size has.
+    /// What a request uses of the tier, with the capacity of one machine of this size.
     pub demands: Vec<TierDemand>,
 }
 
-/// Where a tier was stopped by something that no demand is of: a lock, a dependency.
+/// A limit of a tier that has no demand: a lock, a dependency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Halt {
     pub run: String,
-    /// The number of the run's requests: those of others may not meet it.
+    /// The number of the run's kind of requests: other requests may not meet the limit.
     pub kind: usize,
     pub per_sec: f64,
-    /// Machines of the tier then.
+    /// Machines of the tier in that run.
     pub machines: f64,
     pub limit: Limit,
     pub place: Place,
 }
 
-/// How a tier scaled before its machines were changed; how it scales then was not measured.
+/// The scaling of a tier before its machines were changed; the scaling after the change was not measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScalingBefore {
     pub scaling: Scaling,
-    /// True if nothing was made smaller, so that as many machines carry no less.
+    /// True if nothing was made smaller, so that the changed machines carry at least as much.
     pub is_least: bool,
 }
 
@@ -52,15 +52,15 @@ pub struct ScalingBefore {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ObservedTier {
     pub name: String,
-    /// What a request uses of each of its resources, each once.
+    /// One demand for each resource.
     pub demands: Vec<TierDemand>,
-    /// The same of each size of machine that was observed, the smallest first; empty where sizes are not known.
+    /// The demands for each machine size that was observed, the smallest first; empty where sizes are not known.
     pub sizes: Vec<SizedDemands>,
-    /// The most it was seen to carry.
+    /// `None` if no load was recorded for it.
     pub carried: Option<Carried>,
-    /// How it scaled with machines of the size that is planned.
+    /// How throughput followed the number of machines of the planned size.
     pub scaling: Option<Scaling>,
-    /// How it scaled before a change to what limited it.
+    /// The scaling before a change to what limited the tier.
     pub scaling_before: Option<ScalingBefore>,
     pub halts: Vec<Halt>,
     pub doubts: Vec<Doubt>,
@@ -76,7 +76,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// The tier of this name, made if it is not there.
+    /// Returns the tier of this name, and adds it if it is missing.
     pub(super) fn tier(&mut self, name: &str) -> &mut ObservedTier {
         let index = self.tiers.iter().position(|tier| tier.name == name).unwrap_or_else(|| {
             self.tiers.push(ObservedTier { name: name.to_owned(), ..ObservedTier::default() });
@@ -87,7 +87,7 @@ impl Observed {
 }
 
 impl Observed {
-    /// Plans machines as those of the run that growth starts from, where runs had machines of other sizes too.
+    /// Sets the capacities to those of the run that growth starts from, for tiers that had machines of several sizes.
     pub(super) fn take_machines_of_growth(&mut self) {
         let stops = self.growth.as_ref().map_or(&[][..], |growth| &growth.stops);
         for tier in self.tiers.iter_mut().filter(|tier| tier.sizes.len() > 1) {
@@ -100,15 +100,15 @@ impl Observed {
                     demand.capacity = Some(stop.capacity);
                 }
             }
-            // What such a machine carries is what the plan counts with.
+            // The plan counts in machines of the planned size.
             for planned in tier.sizes.iter_mut().filter(|sized| sized.is_planned) {
                 planned.demands.clone_from(&tier.demands);
             }
         }
     }
 
-    /// Plans pools of as many workers as those of the run that growth starts from, where they were its limit: machines of one size may
-    /// have had pools of several.
+    /// Sets the size of pools to that of the run that growth starts from, where a pool was its limit: machines of one size may have had
+    /// pools of different sizes.
     pub(super) fn take_pools_of_growth(&mut self) {
         let stops = self.growth.as_ref().map_or(&[][..], |growth| &growth.stops);
         for stop in stops.iter().filter(|stop| stop.resource == TierResource::Pool) {
@@ -124,14 +124,14 @@ impl Observed {
 }
 
 impl ScalingBefore {
-    /// The scaling, if throughput a machine fell with more machines.
+    /// The scaling, if throughput per machine fell with more machines.
     pub(super) fn below_linear(&self) -> Option<&Scaling> {
         Some(&self.scaling).filter(|scaling| scaling.is_below_linear())
     }
 }
 
 impl ObservedTier {
-    /// Remembers machines of which nothing was sampled in a run: one doubt, however many runs there are.
+    /// Records machines that were not sampled in a run: one doubt, however many runs there are.
     pub(super) fn lacks(&mut self, run: &str, hosts: &[&str]) {
         if hosts.is_empty() {
             return;
@@ -151,7 +151,7 @@ impl ObservedTier {
         machines.extend(new);
     }
 
-    /// Remembers what it carried, if that is the most so far.
+    /// Records this throughput if it is the highest so far.
     pub(super) fn carries(&mut self, throughput_per_sec: f64, machines: f64, at: &str) {
         let most = self.carried.as_ref().map_or(0.0, |carried| carried.throughput_per_sec);
         if throughput_per_sec > most {

@@ -1,4 +1,4 @@
-//! From what was observed of tiers to their machines.
+//! Computes the machines of each tier from the observations.
 
 use super::demand::TierDemand;
 use super::doubt::{Doubt, Remark};
@@ -8,31 +8,31 @@ use super::scaling::Scaling;
 use super::size::MachineSize;
 use super::terms::{Goal, MAX_MACHINES};
 
-/// A number of machines.
+/// A number of machines, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machines {
     pub count: u64,
-    /// The number at both ends of the intervals of what a request uses: the largest over all resources, one without an interval
-    /// standing with its value. `None` where no interval is known.
+    /// The number at both ends of the intervals of the demands: the largest over all resources, where a demand without an interval
+    /// counts with its value. `None` where no interval is known.
     pub range: Option<(u64, u64)>,
-    /// True where more may be needed: the tier was never seen near its load, what some of its machines use is not known, or it is
-    /// stopped by something that this number does not rest on.
+    /// True where more may be needed: the tier was never near its limit, the use of some of its machines is not known, or it was
+    /// stopped by something that this number does not account for.
     pub at_least: bool,
 }
 
-/// What one resource of a tier asks for.
+/// The machines that one resource of a tier requires.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Need {
     /// The resource, and what a request uses of it.
     pub demand: TierDemand,
-    /// Machines by it, not yet rounded up.
+    /// Machines, not yet rounded up.
     pub machines: f64,
-    /// The same at both ends of the interval of the demand.
+    /// Machines at both ends of the demand's interval.
     pub range: Option<(f64, f64)>,
 }
 
 impl Need {
-    /// Machines by it if those on which its use by requests is not known use as much as the others.
+    /// Machines if those whose use by requests is not known use as much as the others.
     fn with_all_machines(&self) -> f64 {
         self.machines / self.demand.covered
     }
@@ -46,23 +46,23 @@ impl Need {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierPlan {
     pub tier: String,
-    /// How many machines it needs; `None` where nothing tells, where no number is enough, and where that is not known.
+    /// `None` where nothing was observed, where no number is enough, and where that cannot be decided.
     pub machines: Option<Machines>,
     pub needs: Vec<Need>,
-    /// What one machine of each observed size carries at the utilisation of the goal, the smallest first.
+    /// Throughput of one machine of each observed size at the utilisation of the goal, the smallest size first.
     pub sizes: Vec<SizeRate>,
     pub carried: Option<Carried>,
     pub scaling: Option<Scaling>,
     pub doubts: Vec<Doubt>,
 }
 
-/// What one machine of a size carries.
+/// The throughput of one machine of a size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SizeRate {
     pub size: MachineSize,
-    /// True if the plan is of such machines.
+    /// True if the plan is for machines of this size.
     pub is_planned: bool,
-    /// Requests per second; `None` where nothing tells.
+    /// Requests per second; `None` where no capacity is known.
     pub per_sec: Option<f64>,
 }
 
@@ -70,13 +70,13 @@ pub struct SizeRate {
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachinePlan {
     pub goal: Goal,
-    /// The tiers, in the order in which requests meet them as far as that is known.
+    /// The tiers in the order in which requests reach them, as far as that is known.
     pub tiers: Vec<TierPlan>,
     pub growth: Option<Growth>,
     pub remarks: Vec<Remark>,
 }
 
-/// The machines that what was observed asks for.
+/// Plans the machines of each tier for the goal.
 pub fn plan_machines(observed: &Observed, goal: Goal) -> MachinePlan {
     MachinePlan {
         goal,
@@ -101,7 +101,7 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
         doubts.push(Doubt::NeverByLaw { most_per_sec });
     }
     let too_many = needs.first().and_then(Need::too_many);
-    // More machines do not help where one that idles uses more than may be used.
+    // More machines do not help where an idle one uses more than may be used.
     let idles_full = tier.demands.iter().any(|demand| demand.doubt(goal).is_some());
     let known = needs.first().zip(by_law.ok()).filter(|_| !idles_full && too_many.is_none());
     doubts.extend(too_many);
@@ -147,13 +147,13 @@ fn range(needs: &[Need], by_law: u64) -> Option<(u64, u64)> {
     is_known.then(|| (whole(low).max(by_law), whole(high).max(by_law)))
 }
 
-/// Rounded up; what is above a whole number by less than rounding of floats takes no machine more.
+/// Rounds up; an excess over a whole number within rounding error needs no extra machine.
 fn whole(machines: f64) -> u64 {
     (machines * (1.0 - 1e-9)).ceil().max(1.0) as u64
 }
 
-/// What one machine carries at this utilisation, requests per second, and what of it is used up then: the lowest (c·U − U₀)/D.
-/// `None` where no capacity is known.
+/// Requests per second of one machine at this utilisation, and the demand that limits it: the lowest (c·U − U₀)/D. `None` where no
+/// capacity is known.
 pub(super) fn rate_of_machine(demands: &[TierDemand], utilisation: f64) -> Option<(f64, &TierDemand)> {
     let rate = |demand: &TierDemand| {
         let left = demand.capacity? * utilisation - demand.idle;
@@ -163,7 +163,7 @@ pub(super) fn rate_of_machine(demands: &[TierDemand], utilisation: f64) -> Optio
     rates.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// ⌈⌉ comes later: how many machines a demand asks for; `None` where the capacity is not known or idling uses it up.
+/// The machines that a demand requires, not rounded up; `None` where the capacity is not known or idle use exhausts it.
 fn need(demand: &TierDemand, goal: Goal) -> Option<Need> {
     let left = demand.capacity.map(|capacity| capacity * goal.utilisation - demand.idle)?;
     let by = |per_request: f64| goal.target_per_sec * per_request / left;

@@ -5,26 +5,26 @@ use std::str::FromStr;
 use super::observed::Observed;
 use super::size::{MachineSize, SizeSelector};
 
-/// The unit that prices are in, as the user writes it; empty where none is written.
+/// The currency of prices, as typed; empty where none is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Currency {
     pub symbol: String,
-    /// The symbol stands before the number.
+    /// True if the symbol stands before the number.
     pub leads: bool,
 }
 
-/// What a machine of a tier costs, as typed: `api=0.17/h`, or for machines of one size `api@0.5=$0.09/h`.
+/// The price of a machine of a tier, as typed: `api=0.17/h`, or for machines of one size `api@0.5=$0.09/h`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Price {
     pub tier: String,
-    /// The size that it is for; `None` for the size that is planned, unless that has a price of its own.
+    /// The size that the price is for; `None` for the planned size, unless that has a price of its own.
     pub size: Option<SizeSelector>,
     pub currency: Currency,
     pub per_hour: f64,
     text: String,
 }
 
-/// Prices of one currency, each tier and size once.
+/// Prices in one currency, at most one for each tier and size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceList {
     pub currency: Currency,
@@ -76,12 +76,12 @@ fn is_of_number(letter: char) -> bool {
     letter.is_ascii_digit() || letter == '.'
 }
 
-/// True if nothing but a currency is before the first dot: a shell makes `.20` of `$1.20`, and `bash.17` of `$0.17`.
+/// True if only a currency precedes the first dot: a shell turns `$1.20` into `.20`, and `$0.17` into `bash.17`.
 fn is_cut(amount: &str) -> bool {
     amount.find(is_of_number).is_some_and(|begin| amount[begin..].starts_with('.'))
 }
 
-/// A number with a currency before or after it, or with none.
+/// Parses a number, optionally with a currency before or after it.
 fn amount_of(text: &str) -> Option<(Currency, f64)> {
     let begin = text.find(is_of_number)?;
     let end = text.rfind(is_of_number)? + 1;
@@ -100,10 +100,10 @@ fn amount_of(text: &str) -> Option<(Currency, f64)> {
 }
 
 impl PriceList {
-    /// The prices together.
+    /// Collects prices; `None` if there are none.
     ///
     /// # Errors
-    /// When two are in different currencies, or of the same machines.
+    /// When two prices are in different currencies, or for the same machines.
     pub fn new(prices: Vec<Price>) -> Result<Option<Self>, PriceError> {
         let Some(first) = prices.first() else { return Ok(None) };
         let both = |one: &Price, other: &Price| (one.text.clone(), other.text.clone());
@@ -121,10 +121,10 @@ impl PriceList {
         Ok(Some(Self { currency: first.currency.clone(), prices }))
     }
 
-    /// Checks that each price is of a tier and of a size that were observed, and that no size has two.
+    /// Checks that each price is for an observed tier and size, and that no size has two prices.
     ///
     /// # Errors
-    /// When one is not, or two are of the same machines.
+    /// When a price is for an unknown tier or size, or two are for the same machines.
     pub fn check(&self, observed: &Observed) -> Result<(), PriceError> {
         self.prices.iter().try_for_each(|price| price.check(observed))?;
         let sizes = observed.tiers.iter().flat_map(|tier| tier.sizes.iter().map(move |size| (tier, size)));
@@ -140,13 +140,13 @@ impl PriceList {
         Ok(())
     }
 
-    /// True if a price is for machines of this tier and size alone.
+    /// True if a price is for machines of this tier and size only.
     pub(super) fn names(&self, tier: &str, size: &MachineSize) -> bool {
         let of_tier = self.prices.iter().filter(|price| price.tier == tier);
         of_tier.filter_map(|price| price.size).any(|selector| selector.includes(size))
     }
 
-    /// What a machine of this tier and size costs an hour; `None` without a price. A price for the size counts before one for all.
+    /// The price of a machine of this tier and size per hour, or `None`. A price for the size precedes the price of the tier.
     pub fn per_hour(&self, tier: &str, size: Option<&MachineSize>) -> Option<f64> {
         let own = || self.prices.iter().filter(|price| price.tier == tier);
         let is_for =

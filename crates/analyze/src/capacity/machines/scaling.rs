@@ -1,4 +1,4 @@
-//! How throughput followed the number of a tier's machines.
+//! How throughput follows the number of machines of a tier.
 
 use super::doubt::Doubt;
 use super::terms::{Goal, MAX_MACHINES};
@@ -6,38 +6,38 @@ use crate::findings::Limit;
 use crate::groups::firsts;
 use plimsoll_stats::usl::{Point, Usl, UslFit, fit};
 
-/// What is planned beyond so many times the most machines that were measured is not founded on them.
+/// Measurements do not support a plan of more machines than this many times the most that were measured.
 const MAX_EXTRAPOLATION: f64 = 2.0;
 
-/// Growth by more than in proportion, beyond what measuring is off by.
+/// Efficiency above this is more than linear growth; less may be measurement error.
 const MAX_PROPORTIONAL: f64 = 1.1;
 
-/// Less contention than this is not distinguished from none: two throughputs, each known to 2 %, give it to ±0.04.
+/// Contention below this is not distinguishable from none: two throughputs, each known to 2 %, give it to ±0.04.
 const MIN_CONTENTION: f64 = 0.05;
 
-/// Throughput that is lower by less than this ratio has not fallen: two throughputs, each known to 2 %, differ by as much.
+/// A smaller decrease of throughput is no fall: two throughputs, each known to 2 %, may differ by as much.
 const MIN_FALL: f64 = 0.05;
 
-/// Throughput over the number of machines of one tier, where it was this tier that limited.
+/// Throughput over the number of machines of one tier, in loads that this tier limited.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scaling {
-    /// The number of the requests that it is of.
+    /// The number of the loads' kind of requests.
     pub kind: usize,
-    /// What limited the runs that it is of, each once.
+    /// The limits of those loads, each once.
     pub limits: Vec<Limit>,
     /// Machines and requests per second, the fewest machines first.
     pub points: Vec<(f64, f64)>,
-    /// The Universal Scalability Law over machines, where six counts or more were measured and it fits.
+    /// The Universal Scalability Law over machines; `None` with fewer than six counts, or if it does not fit.
     pub usl: Option<Usl>,
 }
 
-/// X(n) = γn/(1 + α(n − 1)), Amdahl's law as Gunther writes it: the law of scalability without coherence, which two counts
-/// suffice for. n/X = (1 − α)/γ + (α/γ)·n is a line over n.
+/// Contention between machines: X(n) = γn/(1 + α(n − 1)), the scalability law without coherence, which is Amdahl's law in Gunther's
+/// form. Two counts determine it, since n/X = (1 − α)/γ + (α/γ)·n is a line over n.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contention {
     /// Requests per second of one machine.
     pub gamma: f64,
-    /// The part of the work that machines do one after another, from 0 to 1.
+    /// The share of the work that machines do one after another, from 0 to 1.
     pub alpha: f64,
 }
 
@@ -52,7 +52,7 @@ impl Contention {
         let rest = mean_y - slope * mean_n;
         let (alpha_over_gamma, rest) = match contended {
             false => (0.0, mean_y),
-            // A line through less than nothing would be more contention than there is work: throughput is level.
+            // An intercept below 0 would mean α above 1, so that throughput is level.
             true if rest < 0.0 => (mean(&|(n, x)| n * n / x) / mean(&|(n, _)| n * n), 0.0),
             true => (slope, rest),
         };
@@ -61,19 +61,19 @@ impl Contention {
         known.then(|| Self { gamma, alpha: (alpha_over_gamma * gamma).min(1.0) })
     }
 
-    /// Requests per second of so many machines.
+    /// Requests per second of this many machines.
     pub fn throughput(&self, machines: f64) -> f64 {
         self.gamma * machines / (1.0 + self.alpha * (machines - 1.0))
     }
 
-    /// The fewest machines whose throughput is this; `None` if no number is enough.
+    /// The fewest machines with this throughput; `None` if no number is enough.
     fn machines(&self, per_sec: f64) -> Option<u64> {
         let left = self.gamma - self.alpha * per_sec;
         (left > 0.0).then(|| (per_sec * (1.0 - self.alpha) / left).ceil().max(1.0) as u64)
     }
 }
 
-/// The row of the most machines, left out and predicted by the others.
+/// A check of the scaling: the point with the most machines, predicted from the others.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScalingTrial {
     pub machines: f64,
@@ -82,14 +82,14 @@ pub struct ScalingTrial {
 }
 
 impl ScalingTrial {
-    /// What was measured over what was predicted.
+    /// Measured over predicted throughput.
     pub fn ratio(&self) -> f64 {
         self.measured_per_sec / self.predicted_per_sec
     }
 }
 
-/// The number of machines with the highest throughput by the law, and that throughput: next to the top of the law, which need not be
-/// whole.
+/// The number of machines with the highest throughput by the law, and that throughput. The top of the curve need not be a whole number,
+/// so that both neighbours are tried.
 fn peak(usl: &Usl) -> (u64, f64) {
     let top = usl.top().clamp(1.0, MAX_MACHINES as f64);
     let of = |machines: f64| (machines as u64, usl.throughput(machines));
@@ -97,7 +97,7 @@ fn peak(usl: &Usl) -> (u64, f64) {
     if above.1 > below.1 { above } else { below }
 }
 
-/// Two numbers of machines with their throughputs, of which the more carry less.
+/// Two points of which the one with more machines has less throughput: (machines, requests per second).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Fall {
     pub(super) highest: (f64, f64),
@@ -105,14 +105,13 @@ pub(super) struct Fall {
 }
 
 impl Fall {
-    /// So many machines in the fall carry no more than these: as many as the lower ones or more no more than they, fewer no more than
-    /// the highest.
+    /// An upper bound of the throughput of this many machines: the lower one from its count on, else the highest.
     fn most_per_sec(&self, machines: f64) -> f64 {
         if machines >= self.lower.0 { self.lower.1 } else { self.highest.1 }
     }
 }
 
-/// The fewest and the most machines of these.
+/// The fewest and the most machines of these points, which are sorted.
 fn span(points: &[(f64, f64)]) -> (f64, f64) {
     let machines = |point: Option<&(f64, f64)>| point.map_or(0.0, |point| point.0);
     (machines(points.first()), machines(points.last()))
@@ -125,7 +124,7 @@ fn points(measured: &[(f64, f64)]) -> Vec<Point> {
 }
 
 impl Scaling {
-    /// The scaling by these points; of several of one count the highest is taken. `None` for fewer than two counts.
+    /// Fits these points; of several with one count the highest is taken. `None` for fewer than two counts.
     pub(super) fn fit(mut measured: Vec<(f64, f64)>) -> Option<Self> {
         measured.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         measured.dedup_by(|later, kept| later.0 == kept.0);
@@ -139,39 +138,39 @@ impl Scaling {
         Some(Self { kind: 0, limits: Vec::new(), points: measured, usl })
     }
 
-    /// The same of requests of this number.
+    /// Sets the kind of requests.
     pub(super) fn of_kind(self, kind: usize) -> Self {
         Self { kind, ..self }
     }
 
-    /// The same of runs with these limits.
+    /// Sets the limits.
     pub(super) fn limited_by(self, limits: impl IntoIterator<Item = Limit>) -> Self {
         Self { limits: firsts(limits, |a, b| a == b), ..self }
     }
 
-    /// True if the most machines carry less than in proportion to the fewest, as far as a measurement tells.
+    /// True if throughput per machine is lower with the most machines than with the fewest, beyond measurement error.
     pub(super) fn is_below_linear(&self) -> bool {
         let each = |point: Option<&(f64, f64)>| point.map_or(0.0, |(machines, per_sec)| per_sec / machines);
         each(self.points.last()) < (1.0 - MIN_FALL) * each(self.points.first())
     }
 
-    /// The contention between machines, from fewer counts than the law of scalability takes; `None` where that is fitted, and where
-    /// throughput grew in proportion as far as a measurement tells. Contention alone lets no throughput fall, so that counts beyond a
-    /// fall say nothing of it.
+    /// The contention between machines, from fewer counts than the scalability law needs; `None` where that law is fitted, and where
+    /// growth was linear within measurement error. Contention alone never lowers throughput, so that only counts up to a fall are
+    /// used.
     pub fn contention(&self) -> Option<Contention> {
         let contention = Contention::fit(self.before_fall()).filter(|_| self.usl.is_none());
         contention.filter(|contention| contention.alpha >= MIN_CONTENTION)
     }
 
-    /// The points up to the most machines whose throughput is not below the highest.
+    /// The points up to the largest count whose throughput is not below the highest.
     fn before_fall(&self) -> &[(f64, f64)] {
         let highest = self.points.iter().map(|point| point.1).fold(0.0, f64::max);
         let last = self.points.iter().rposition(|point| point.1 >= (1.0 - MIN_FALL) * highest);
         &self.points[..last.map_or(0, |last| last + 1)]
     }
 
-    /// Where so many machines carry less than fewer do, or may: the highest throughput of no more machines, and the lower one of the most
-    /// of these, or of the next that were measured.
+    /// The fall around this count, if it or the next measured count is below the highest throughput of no more machines. `lower` is the
+    /// largest measured count up to `machines` if that fell, else the next one.
     fn fall_around(&self, machines: f64) -> Option<Fall> {
         let (below, above) = self.points.split_at(self.points.partition_point(|point| point.0 <= machines));
         let highest = *below.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -181,13 +180,13 @@ impl Scaling {
         Some(Fall { highest, lower })
     }
 
-    /// What so many machines were measured to carry.
+    /// The measured throughput of exactly this many machines.
     fn measured(&self, machines: f64) -> Option<f64> {
         self.points.iter().find(|point| point.0 == machines).map(|point| point.1)
     }
 
-    /// Requests per second of so many machines: as measured, by the law, or by contention; in a fall that has no law the most that they
-    /// carry. `None` where growth was in proportion, and where throughput grew by more.
+    /// Requests per second of this many machines: measured, by the scalability law, by the upper bound of a fall, or by contention.
+    /// `None` where growth was linear or more.
     pub(super) fn throughput(&self, machines: f64) -> Option<f64> {
         let fall = self.fall_around(machines).map(|fall| fall.most_per_sec(machines));
         let by_law = self.usl.map(|usl| usl.throughput(machines));
@@ -195,18 +194,18 @@ impl Scaling {
         Some(self.measured(machines).unwrap_or(predicted))
     }
 
-    /// The fall in which so many machines lie, of which nothing tells how deep it is.
+    /// The fall around this count, if neither a measurement nor the law gives the throughput in it.
     pub(super) fn unmeasured_fall(&self, machines: f64) -> Option<Fall> {
         let is_known = self.usl.is_some() || self.measured(machines).is_some();
         self.fall_around(machines).filter(|_| !is_known)
     }
 
-    /// True if no more machines were measured to carry more.
+    /// True if this many machines or fewer were measured to carry more than `per_sec`.
     pub(super) fn carried_more(&self, machines: f64, per_sec: f64) -> bool {
         self.points.iter().any(|point| point.0 <= machines && point.1 > per_sec)
     }
 
-    /// Throughput a machine with the most of them over that with the fewest: 1 for growth in proportion.
+    /// Throughput per machine with the most of them over that with the fewest: 1 for linear growth.
     pub fn efficiency(&self) -> f64 {
         let each = |point: Option<&(f64, f64)>| point.map_or(1.0, |(machines, per_sec)| per_sec / machines);
         each(self.points.last()) / each(self.points.first())
@@ -217,9 +216,9 @@ impl Scaling {
         span(&self.points)
     }
 
-    /// The fewest machines that carry the target at the utilisation of the goal: by the law where there is one, and more than
-    /// were measured to carry less before a number that carried the target. `Err` is the most that the law allows, if that is less
-    /// than the target.
+    /// The fewest machines that carry the target at the utilisation of the goal: by the law where there is one, and more than the
+    /// largest of the first counts that were measured to carry less than the target. `Err` is the most that the law allows, if that is
+    /// less than the target.
     pub(super) fn machines(&self, goal: Goal) -> Result<u64, f64> {
         let is_less = |point: &&(f64, f64)| point.1 < goal.target_per_sec;
         let too_few = self.points.iter().take_while(is_less).last().map_or(0.0, |point| point.0);
@@ -231,7 +230,7 @@ impl Scaling {
         if !carries(top) {
             return Err(most_per_sec * goal.utilisation);
         }
-        // Up to its top the law rises, so that the first that carries the target is found by halving.
+        // The law rises up to its top, so that bisection finds the first count that carries the target.
         let (mut below, mut enough) = (0, top);
         while enough - below > 1 {
             let middle = below.midpoint(enough);
@@ -240,12 +239,11 @@ impl Scaling {
         Ok(enough.max(least))
     }
 
-    /// Why so many machines do not carry the target at the utilisation of the goal: throughput falls with their number, so that fewer
-    /// carry more.
+    /// A doubt if this many machines do not carry the target at the utilisation of the goal because throughput falls with their number.
     pub(super) fn fall(&self, goal: Goal, count: u64) -> Option<Doubt> {
         let count = count as f64;
         let is_less = |per_sec: f64| per_sec * goal.utilisation < goal.target_per_sec;
-        // Between two numbers that were measured the law tells more.
+        // Between two measured counts the law is more exact.
         let is_met = |fall: &Fall| self.usl.is_none() || fall.lower.0 <= count;
         let measured =
             self.fall_around(count).filter(|fall| is_met(fall) && is_less(fall.most_per_sec(count)));
@@ -259,8 +257,8 @@ impl Scaling {
         })
     }
 
-    /// What the others say of the most machines that were measured: by growth in proportion from the number before, or by the
-    /// law where there are enough. `None` for fewer than three numbers.
+    /// Predicts the point with the most machines from the others: by the law if enough are left, else by linear growth from the count
+    /// before. `None` for fewer than three counts.
     pub fn trial(&self) -> Option<ScalingTrial> {
         let (&(machines, measured_per_sec), others) = self.points.split_last()?;
         let &(before, per_sec) = others.last().filter(|_| others.len() > 1)?;
@@ -272,8 +270,8 @@ impl Scaling {
         Some(ScalingTrial { machines, predicted_per_sec, measured_per_sec })
     }
 
-    /// The machines that the target takes if they contend beyond what was measured as they do within it, where that is more than
-    /// this count, and no more than this count were measured to carry it.
+    /// The machines that the target takes if contention continues beyond the measured counts. `None` if that is no more than `count`, or
+    /// at most `count` machines were measured to carry it.
     pub(super) fn contended(&self, goal: Goal, count: u64) -> Option<Doubt> {
         let contention = self.contention()?;
         let full_per_sec = goal.target_per_sec / goal.utilisation;
@@ -293,13 +291,13 @@ impl Scaling {
         })
     }
 
-    /// What is to be said of more machines than one after a change to what limited them.
+    /// The doubt about several machines after a change to what limited them.
     pub(super) fn doubt_after_change(&self) -> Doubt {
         let (few, most) = self.span();
         Doubt::ScalingBefore { few, most }
     }
 
-    /// What is to be said of a count of machines by what was measured.
+    /// The doubt about this count if growth was more than linear, or if the count is far beyond those measured.
     pub(super) fn doubt(&self, count: u64) -> Option<Doubt> {
         let (few, most) = self.span();
         if self.efficiency() > MAX_PROPORTIONAL {

@@ -1,4 +1,4 @@
-//! The size of a machine: what of it a user pays for.
+//! The size of a machine: the properties that a user pays for.
 
 use std::fmt;
 
@@ -6,24 +6,24 @@ use plimsoll_units::{bytes_text, parse_bandwidth};
 
 use crate::{Resource, ResourceKind};
 
-/// Sizes that differ by less than this ratio are one: what a kernel reports of a link is rounded.
+/// Sizes that differ by less than this ratio are equal: kernels round the speed of a link.
 const SAME: f64 = 1e-3;
 
-/// What one machine of a tier has.
+/// The size of one machine.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MachineSize {
     pub cores: Option<f64>,
-    /// Bits per second that its link carries in; `None` where no limit is known.
+    /// Capacity of its link for received bits per second; `None` where no limit is known.
     pub in_bits_per_sec: Option<f64>,
-    /// The same out.
+    /// Capacity of its link for sent bits per second; `None` where no limit is known.
     pub out_bits_per_sec: Option<f64>,
 }
 
-/// Which sizes a price or a count is of.
+/// Selects the machine sizes for which a price is given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SizeSelector {
     Cores(f64),
-    /// A link of so many bits per second, in or out.
+    /// A link of this many bits per second, in or out.
     Link(f64),
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn is_one_size(one: Option<MachineSize>, other: Option<MachineSize>) 
 }
 
 impl MachineSize {
-    /// What each of these hosts has; `None` where that is not known of any, or they differ.
+    /// The size that these hosts share, without hosts of unknown size; `None` where no size is known, or they differ.
     pub(crate) fn of_hosts(resources: &[Resource], hosts: &[&str]) -> Option<Self> {
         let of_host = |host: &&str| {
             let most = |kind: ResourceKind| {
@@ -58,7 +58,7 @@ impl MachineSize {
         known.iter().all(|size| size.is_same_as(first)).then_some(*first)
     }
 
-    /// True if both have the same, as far as a measurement tells.
+    /// True if both sizes are equal within measurement error; unknown equals only unknown.
     pub fn is_same_as(&self, other: &Self) -> bool {
         let same = |one: Option<f64>, other: Option<f64>| match (one, other) {
             (Some(one), Some(other)) => is_same(one, other),
@@ -81,7 +81,7 @@ impl MachineSize {
         has_no_more && known.any(|(own, other)| own < other && !is_same(own, other))
     }
 
-    /// True if nothing is known of it.
+    /// True if neither cores nor link are known.
     pub(super) fn is_unknown(&self) -> bool {
         self.is_same_as(&Self::default())
     }
@@ -105,7 +105,7 @@ impl fmt::Display for MachineSize {
 }
 
 impl SizeSelector {
-    /// True if a machine of this size is meant.
+    /// True if this selects machines of `size`.
     pub fn includes(self, size: &MachineSize) -> bool {
         let is = |amount: f64, own: Option<f64>| own.is_some_and(|own| is_same(own, amount));
         match self {
@@ -114,7 +114,7 @@ impl SizeSelector {
         }
     }
 
-    /// Reads `0.5` as cores and `20Mbit` as a link; `None` for anything else.
+    /// Parses `0.5` as cores and `20Mbit` as a link; `None` for anything else.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let cores = || text.parse().ok().filter(|cores: &f64| cores.is_finite() && *cores > 0.0);
         let link = parse_bandwidth(text).ok().map(|bits| Self::Link(bits as f64));

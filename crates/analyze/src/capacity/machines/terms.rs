@@ -2,10 +2,10 @@
 
 use crate::findings::Limit;
 
-/// No tier has more machines than these.
+/// The most machines that a tier may have.
 pub(super) const MAX_MACHINES: u64 = 1_000_000;
 
-/// What is to be carried, and how full machines may be.
+/// The target rate, and how full machines may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
     pub target_per_sec: f64,
@@ -13,7 +13,7 @@ pub struct Goal {
     pub utilisation: f64,
 }
 
-/// One kind of thing that a tier can run out of.
+/// A resource that a tier can run out of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TierResource {
     Cpu,
@@ -25,32 +25,32 @@ pub enum TierResource {
     Quota,
     BandwidthIn,
     BandwidthOut,
-    /// Bits both ways, where a link is sold so.
+    /// Bits in both directions together, where a link is sold so.
     BandwidthBoth,
     PacketsIn,
     PacketsOut,
-    /// Workers, each held for the whole of a request.
+    /// Workers, each occupied for a whole request.
     Pool,
-    /// What one machine was measured to carry by itself, whatever of it is used up then.
+    /// The measured throughput of one machine alone, whatever resource limits it.
     Alone,
 }
 
-/// What an amount of a resource is counted in.
+/// The unit of an amount of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DemandUnit {
     /// Cores; a request takes core-seconds.
     Cores,
-    /// Whole machines, where it is not known how many cores one has; a request takes a time of one.
+    /// Whole machines, where the number of cores is not known; a request takes machine-seconds.
     MachineShare,
     /// Bits per second; a request takes bits.
     Bits,
     /// Packets per second; a request takes packets.
     Packets,
-    /// Workers; a request holds one for a time.
+    /// Workers; a request takes worker-seconds.
     Workers,
 }
 
-/// What a demand was found from.
+/// The source of a demand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     Run(String),
@@ -79,7 +79,7 @@ impl TierResource {
         }
     }
 
-    /// What it is called when it stops growth; what a machine carries alone tells no more than that something does.
+    /// The limit that a verdict names when this resource is full; [`Self::Alone`] does not say which resource that is.
     pub fn limit(self) -> Limit {
         match self {
             Self::Cpu => Limit::Cpu,

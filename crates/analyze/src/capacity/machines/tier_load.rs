@@ -1,4 +1,4 @@
-//! One load of the tiers: what of each tier it used, and what stops it.
+//! One load of the tiers: the resources that it used of each tier, and what limits it.
 use std::collections::BTreeSet;
 
 use super::demand::TierDemand;
@@ -17,12 +17,12 @@ use crate::observations::table::capacity_in;
 use crate::table::together_per_sec;
 use crate::{Demand, Estimate, Findings, Law, Limit, Part, Place, Resource, ResourceKind, TableRow, Verdict};
 
-/// One load of the tiers, with what limits it.
+/// One load of the tiers, with its verdict.
 pub(super) struct TierLoad<'a> {
     pub(super) label: &'a str,
     pub(super) verdict: &'a Verdict,
     obs: Observations<'a>,
-    /// The load of `obs` that it is.
+    /// The index of this load in `obs`.
     pub(super) load: usize,
     pub(super) tiers: Vec<LoadedTier<'a>>,
     /// True if its throughput is a lower bound, because of the load generator.
@@ -33,11 +33,11 @@ pub(super) struct TierLoad<'a> {
 pub(super) struct LoadedTier<'a> {
     pub(super) name: &'a str,
     hosts: Vec<&'a str>,
-    /// `None` where a table does not say; figures are then those of one.
+    /// `None` where a table does not give the number; its figures are then taken as those of one machine.
     pub(super) machines: Option<f64>,
 }
 
-/// What a resource is called here, and its unit. One core by itself says nothing of a machine: the kernel moves work about.
+/// The tier resource and the unit of a resource. A single core is left out: the kernel moves work between cores.
 pub(super) fn kind_of(resource: &Resource) -> Option<(TierResource, DemandUnit)> {
     match resource.kind {
         ResourceKind::Cpu => Some((TierResource::Cpu, DemandUnit::Cores)),
@@ -61,14 +61,14 @@ impl LoadedTier<'_> {
         self.machines.unwrap_or(1.0)
     }
 
-    /// Machines for which each of its hosts stands: a host of a run for itself, a tier of a table for all of them.
+    /// The number of machines that each host stands for: 1 for a host of a run, all machines for a tier of a table.
     fn machines_of_host(&self) -> f64 {
         self.count() / self.hosts.len() as f64
     }
 }
 
 impl<'a> TierLoad<'a> {
-    /// The step of the highest throughput of successful answers; `None` if no step carried what it was sent.
+    /// The step with the highest throughput of successful answers; `None` if no step carried its load.
     pub(super) fn from_run(name: &'a str, findings: &'a Findings) -> Option<Self> {
         let (load, _) = best_carrying_step(&findings.steps)?;
         let tier = |(name, hosts): (&'a str, Vec<&'a str>)| {
@@ -99,7 +99,7 @@ impl<'a> TierLoad<'a> {
         Self { label: &row.label, verdict, obs, load, tiers, lower_bound: false }
     }
 
-    /// What a request uses of a tier; the rest of what the load says of it is kept. `kind` is the number of the load's requests.
+    /// Returns the demands of a tier, and records all else that the load shows of it in `known`. `kind` is the number of its requests.
     pub(super) fn observe(
         &self,
         tier: &LoadedTier<'_>,
@@ -130,7 +130,7 @@ impl<'a> TierLoad<'a> {
         resource.used.get(self.load).copied().flatten()
     }
 
-    /// The share of a machine that a load used; of a row by what its own machines have, where the row says so.
+    /// The utilisation of a machine in a load. A row's own capacity is used where it gives one.
     fn share(&self, resource: &Resource, load: usize) -> Option<f64> {
         match self.obs.rows.get(load).and_then(|row| capacity_in(row, resource)) {
             Some(capacity) => resource.used.get(load).copied().flatten().map(|used| used / capacity),
@@ -142,13 +142,13 @@ impl<'a> TierLoad<'a> {
         tier.hosts.contains(&self.verdict.host())
     }
 
-    /// What of a tier counts: no core by itself, and no loopback.
+    /// The resources of a tier that count: no single core, no loopback.
     pub(super) fn resources(&self, tier: &LoadedTier<'_>) -> impl Iterator<Item = &Resource> {
         let own = self.obs.resources.iter().filter(|resource| tier.hosts.contains(&resource.host.as_str()));
         own.filter(|resource| kind_of(resource).is_some() && !resource.is_loopback())
     }
 
-    /// Those that requests use, each kind of a host once: of several threads or interfaces the one that was used most.
+    /// The resources that requests use, one of each kind for each host: of several threads or interfaces the most used.
     fn spent(&self, tier: &LoadedTier<'_>) -> Vec<(&Resource, Demand)> {
         let demand = |resource: &'_ Resource| resource.demand.filter(|demand| demand.law != Law::Broken);
         let spent = self.resources(tier).filter_map(|resource| {
@@ -157,13 +157,13 @@ impl<'a> TierLoad<'a> {
         });
         let alike = grouped(spent, |(a, _), (b, _)| (a.kind, &a.host) == (b.kind, &b.host));
         let used = |(resource, _): &(&Resource, Demand)| self.used(resource).unwrap_or(0.0);
-        // The first of those that were used as much.
+        // The first of those with equal use.
         let most = |all: Vec<_>| all.into_iter().rev().max_by(|a, b| used(a).total_cmp(&used(b)));
         alike.into_iter().filter_map(most).collect()
     }
 
-    /// The demand by the plateau alone, of a resource that was full in most steps: there use cannot grow with throughput, so that a
-    /// line through those steps takes what requests use for idle use.
+    /// The demand from the plateau alone, for a resource that was full in most steps: there use cannot grow with throughput, so that
+    /// a line through those steps would count demand as idle use.
     fn of_full(&self, resource: &Resource, demand: Demand) -> Demand {
         let shares = (0..resource.used.len()).filter_map(|load| resource.utilisation(load));
         let (full, others): (Vec<f64>, Vec<f64>) = shares.partition(|share| *share >= BUSY);
@@ -175,14 +175,14 @@ impl<'a> TierLoad<'a> {
         }
     }
 
-    /// Hosts of a tier of which nothing was sampled; none if that is so of all.
+    /// Hosts of a tier that were not sampled; empty if none of its hosts was.
     fn unsampled<'t>(&self, tier: &LoadedTier<'t>) -> Vec<&'t str> {
         let is_sampled = |host: &&str| self.obs.resources.iter().any(|resource| resource.host == **host);
         let (sampled, others): (Vec<&str>, Vec<&str>) = tier.hosts.iter().copied().partition(is_sampled);
         if sampled.is_empty() { Vec::new() } else { others }
     }
 
-    /// See [`TierDemand::covered`].
+    /// Computes [`TierDemand::covered`].
     fn covered(&self, tier: &LoadedTier<'_>, kind: TierResource) -> f64 {
         let is_kind = |resource: &&Resource| kind_of(resource).is_some_and(|(own, _)| own == kind);
         let is_broken = |host: &&&str| {
@@ -194,8 +194,8 @@ impl<'a> TierLoad<'a> {
         1.0 - left_out as f64 / tier.hosts.len() as f64
     }
 
-    /// What a request uses of a tier: the sum over its machines, kind by kind. The ends of the intervals are added up,
-    /// which makes the sum's too wide rather than too narrow. Machines that were not sampled count as the others.
+    /// The demands of a tier: for each kind of resource the sum over its machines. The ends of the intervals are added up, so that the
+    /// sum's interval is too wide rather than too narrow. Machines that were not sampled count like the others.
     fn demands(&self, tier: &LoadedTier<'_>) -> Vec<TierDemand> {
         let hosts = tier.hosts.len() as f64;
         let for_all = hosts / (hosts - self.unsampled(tier).len() as f64);
@@ -235,7 +235,7 @@ impl<'a> TierLoad<'a> {
         Origin::Rows { count, group: row.group.clone() }
     }
 
-    /// A tier by what it was seen to carry, whatever of it is used up then.
+    /// A demand computed from the throughput that a tier carried, whatever resource limited it.
     fn carried(&self, resource: TierResource, capacity: f64, per_request: Estimate) -> TierDemand {
         let rows = |row: &TableRow| Origin::Rows { count: 1, group: row.group.clone() };
         TierDemand {
@@ -253,8 +253,8 @@ impl<'a> TierLoad<'a> {
         }
     }
 
-    /// The pool that the verdict found: K workers on each of m machines are held for m·K/X of a request. And what a tier
-    /// carries alone; tiers that were measured alone in the same row share its requests.
+    /// The demand of the pool that the verdict found: a request holds m·K/X of the K workers on each of m machines. Otherwise that of
+    /// a tier that was measured alone; tiers that were measured alone in the same row share its requests.
     fn own_capacity(&self, tier: &LoadedTier<'_>) -> Option<TierDemand> {
         let pool = self.verdict.size.filter(|_| self.verdict.limit == Limit::Pool);
         let (resource, workers) =
@@ -273,7 +273,7 @@ impl<'a> TierLoad<'a> {
         })
     }
 
-    /// A tier in front that a table has no figure of, by the row that it was found to stop.
+    /// Adds a front tier for which a table has no figures, by the throughput of the row that it was found to limit.
     pub(super) fn add_front(&self, observed: &mut Observed) {
         let (host, per_sec) = (self.verdict.host(), self.per_sec().value);
         let is_front = matches!(self.verdict.claim, Some(Claim::Row(RowClaim::Front { .. })));
@@ -285,7 +285,7 @@ impl<'a> TierLoad<'a> {
         }
     }
 
-    /// A tier that is stopped by something else than what is planned by needs that fixed, not machines.
+    /// Records a limit that needs a fix rather than more machines.
     fn judge(&self, tier: &LoadedTier<'_>, kind: usize, known: &mut ObservedTier) {
         let needs_a_fix = matches!(
             self.verdict.limit,
@@ -304,18 +304,18 @@ impl<'a> TierLoad<'a> {
         }
     }
 
-    /// What each machine of a tier has; `None` where that is not known, or they differ.
+    /// The size of each machine of a tier; `None` where it is not known, or the machines differ.
     pub(super) fn size(&self, tier: &LoadedTier<'_>) -> Option<MachineSize> {
         if self.is_row() { None } else { MachineSize::of_hosts(&self.obs.resources, &tier.hosts) }
     }
 
-    /// Resources of a tier that something else than the requests uses.
+    /// Resources of a tier that something other than the requests uses.
     pub(super) fn used_otherwise(&self, tier: &LoadedTier<'_>) -> BTreeSet<TierResource> {
         let broken = |resource: &&Resource| resource.demand.is_some_and(|demand| demand.law == Law::Broken);
         self.resources(tier).filter(broken).filter_map(|resource| Some(kind_of(resource)?.0)).collect()
     }
 
-    /// Machines that were busy: each by what it used most of.
+    /// The number of busy machines: each counts with the utilisation of its most used resource.
     pub(super) fn busy(&self) -> f64 {
         let of_host = |tier: &LoadedTier<'_>, host: &str| {
             let own = self.spent(tier).into_iter().filter(|(resource, _)| resource.host == host);
@@ -326,7 +326,7 @@ impl<'a> TierLoad<'a> {
         hosts.map(|(tier, host)| of_host(tier, host)).sum()
     }
 
-    /// What stops the growth of a tier with the machines that it has.
+    /// What stops the growth of a tier with its present machines.
     pub(super) fn stops(
         &self,
         tier: &LoadedTier<'_>,
@@ -336,7 +336,7 @@ impl<'a> TierLoad<'a> {
         let spent =
             self.spent(tier).into_iter().filter_map(|(resource, demand)| self.stop(tier, resource, demand));
         let mut stops: Vec<Stop> = spent.map(|stop| self.by_nearer(tier, stop, of_kind)).collect();
-        // What other rows show of the tier holds here too, if it is known how many machines there are.
+        // Demands from other rows apply here too, if the number of machines is known.
         let others: Vec<TierDemand> = match self.is_row() {
             true => known.demands.clone(),
             false => {
@@ -359,7 +359,7 @@ impl<'a> TierLoad<'a> {
     fn stop(&self, tier: &LoadedTier<'_>, resource: &Resource, demand: Demand) -> Option<Stop> {
         let (kind, unit) = kind_of(resource)?;
         let used = self.used(resource)?;
-        // A row is followed by what a request costs in it.
+        // In a row, the cost of a request is that of the row itself.
         let own = self.row().map(|row| Estimate::exact(used / row.throughput_per_sec));
         Some(Stop {
             tier: tier.name.to_owned(),
@@ -376,7 +376,7 @@ impl<'a> TierLoad<'a> {
         })
     }
 
-    /// A stop of a run by what a request costs in another run of the same requests that says more of the limit.
+    /// Replaces the cost of a stop by that of another run of the same requests, if that shows the cost near the limit better.
     fn by_nearer(&self, tier: &LoadedTier<'_>, stop: Stop, of_kind: &[TierDemand]) -> Stop {
         let share = stop.used / stop.capacity;
         let is_nearer = |demand: &&TierDemand| {
@@ -393,7 +393,7 @@ impl<'a> TierLoad<'a> {
         }
     }
 
-    /// What another run shows of a resource, on the machines of this one; `None` if these have no such resource.
+    /// The demand from another run with the capacity of this run's machines; `None` if these have no such resource.
     pub(super) fn on_own_machines(&self, tier: &LoadedTier<'_>, demand: &TierDemand) -> Option<TierDemand> {
         let is_same = |resource: &&Resource| kind_of(resource) == Some((demand.resource, demand.unit));
         let capacities = self.resources(tier).filter(is_same).filter_map(|resource| resource.capacity);

@@ -1,4 +1,4 @@
-//! The same plan with other machines: twice the cores, a wider link, a larger pool, without a tier.
+//! The same plan with other machines: twice the cores, a wider link, a larger pool, or without a tier.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,23 +13,23 @@ use super::scaling::Scaling;
 use super::terms::{DemandUnit, TierResource};
 use crate::findings::Limit;
 
-/// What of a machine is changed.
+/// The part of a machine that is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangedPart {
     Cores,
-    /// Its link, each way.
+    /// Capacity of its link, in each direction.
     Link,
-    /// The packets its link carries, each way.
+    /// Packets per second of its link, in each direction.
     Packets,
     Pool,
 }
 
-/// How.
+/// The change itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change {
-    /// So many times what it has.
+    /// Multiplies the capacity.
     Times(ChangedPart, f64),
-    /// So much, in the part's unit.
+    /// Sets the capacity, in the unit of the part.
     Amount(ChangedPart, f64),
     Drop,
 }
@@ -42,21 +42,21 @@ pub struct WhatIf {
     text: String,
 }
 
-/// A change that cannot be made.
+/// Why a change is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WhatIfError {
-    /// Not a change.
+    /// The text is not a change.
     #[error(
         "`{0}` is no change; write TIER.cores=2x, TIER.link=2.5Gbit, TIER.packets=500k, TIER.pool=64 or TIER=drop"
     )]
     Form(String),
-    /// No such tier.
+    /// There is no tier of this name.
     #[error("`{text}`: there is no tier `{tier}`; there are {known}")]
     Tier { text: String, tier: String, known: String },
-    /// Nothing is known of what would change.
+    /// Nothing was observed of the part.
     #[error("`{0}`: nothing was observed of that, so more of it cannot be predicted")]
     Unseen(String),
-    /// An amount where only shares are known.
+    /// An amount was given where only shares are known.
     #[error(
         "`{0}`: how many cores a machine has is not known here; write how many times as many, such as 2x"
     )]
@@ -76,7 +76,7 @@ impl ChangedPart {
         }
     }
 
-    /// True if more of it moves this limit.
+    /// True if more of this part moves this limit.
     fn moves(self, limit: Limit) -> bool {
         matches!(
             (self, limit),
@@ -135,10 +135,10 @@ impl fmt::Display for WhatIf {
 }
 
 impl WhatIf {
-    /// What would have been observed with this change, as far as the law of use tells.
+    /// Returns the observations as they would be with this change, by the utilisation law.
     ///
     /// # Errors
-    /// When the tier is not there, or nothing is known of what is changed.
+    /// When the tier does not exist, or nothing was observed of the changed part.
     pub fn applied(&self, observed: &Observed) -> Result<Observed, WhatIfError> {
         let mut changed = observed.clone();
         let Some(index) = changed.tiers.iter().position(|tier| tier.name == self.tier) else {
@@ -151,10 +151,10 @@ impl WhatIf {
             changed.remarks.push(Remark::Without(self.tier.clone()));
         } else {
             let tier = &mut changed.tiers[index];
-            // A smaller part may limit earlier than what did.
+            // A smaller part may become the limit earlier than the previous one.
             let is_smaller = self.makes_smaller(&tier.demands);
             self.change_demands(&mut tier.demands)?;
-            // Such machines were not observed.
+            // No machines with this change were observed.
             tier.sizes.clear();
             let lost = tier.scaling.take_if(|scaling| is_smaller || self.changes_scaling(scaling));
             let before = tier.scaling_before.take();
@@ -164,13 +164,13 @@ impl WhatIf {
             let stays = self.leaves_quota(&tier.demands).then(|| Remark::QuotaStays(self.text.clone()));
             changed.remarks.extend(stays);
         }
-        // A tier without a scaling, and one that is dropped, have none to keep.
+        // A dropped tier, and one without a scaling, have none to keep.
         let keeps_scaling = changed.tiers.iter().any(|tier| tier.name == self.tier && tier.scaling.is_some());
         changed.growth = changed.growth.and_then(|growth| self.changed_growth(growth, keeps_scaling));
         Ok(changed)
     }
 
-    /// True if all that limited the measured machines is changed: how throughput follows the number of the new ones was not observed.
+    /// True if the change moves all limits of the measured machines, so that their scaling does not apply to the new ones.
     fn changes_scaling(&self, scaling: &Scaling) -> bool {
         let moves = |limit: &Limit| match self.change {
             Change::Amount(ChangedPart::Cores, _) => *limit == Limit::Cpu,
@@ -186,13 +186,13 @@ impl WhatIf {
         after.any(|(after, before)| after.is_some_and(|after| after < before))
     }
 
-    /// True if an amount of cores says nothing of a quota that there is.
+    /// True if the change is an amount of cores and the tier has a quota, which such a change leaves as it is.
     fn leaves_quota(&self, demands: &[TierDemand]) -> bool {
         matches!(self.change, Change::Amount(ChangedPart::Cores, _))
             && demands.iter().any(|demand| demand.resource == TierResource::Quota)
     }
 
-    /// The capacity after the change, where this resource is what is changed. So many times the cores is as many times the quota.
+    /// The capacity after the change; `None` if this resource is not changed. A factor of cores applies to the quota too.
     fn capacity(&self, resource: TierResource, capacity: f64) -> Option<f64> {
         match self.change {
             Change::Times(ChangedPart::Cores, times) if resource == TierResource::Quota => {

@@ -18,7 +18,7 @@ struct WorkerSum {
     starved_ns: u64,
 }
 
-/// How much of each window its worst worker was stalled, and starved of a CPU.
+/// The share of each window in which the worst worker was stalled, and that in which it was ready and had no CPU.
 pub(super) fn curves(run: &Run, spans: &[Span]) -> [Curve; 2] {
     let sums = by_window(run, spans);
     let curve = |kind, ns: fn(&WorkerSum) -> u64| {
@@ -30,7 +30,7 @@ pub(super) fn curves(run: &Run, spans: &[Span]) -> [Curve; 2] {
     [curve(CurveKind::Stalled, |sum| sum.stalled_ns), curve(CurveKind::Starved, |sum| sum.starved_ns)]
 }
 
-/// The sums of each worker, window by window. A frame counts for the window of its middle.
+/// The sums of each worker in each window. A frame counts for the window of its middle.
 fn by_window(run: &Run, spans: &[Span]) -> Vec<BTreeMap<u32, WorkerSum>> {
     let mut sums = vec![BTreeMap::new(); spans.len()];
     let of_workers = |head: &&FrameHead| head.of_worker() && head.ended_ns > head.began_ns;

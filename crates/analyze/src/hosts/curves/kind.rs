@@ -1,6 +1,6 @@
-//! What a curve is of.
+//! What a curve shows.
 
-/// A figure that is no use of a resource.
+/// A figure that is not the use of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CurveKind {
     /// The share of the time in which a runtime stood still to collect garbage.
@@ -11,15 +11,15 @@ pub enum CurveKind {
     Heap,
     /// The share of the time in which a task of the host waited for a CPU (PSI, some).
     CpuPressure,
-    /// The same for a disk.
+    /// The share of the time in which a task of the host waited for a disk (PSI, some).
     IoPressure,
-    /// The same for memory.
+    /// The share of the time in which a task of the host waited for memory (PSI, some).
     MemoryPressure,
     /// The share of its periods in which a control group was out of quota.
     Throttled,
-    /// The share of the time in which a worker of the load generator did not run at all, the worst worker's.
+    /// The share of the time in which a worker of the load generator did not run at all, for the worst worker.
     Stalled,
-    /// The same in which it was ready and had no CPU.
+    /// The share of the time in which a worker of the load generator was ready and had no CPU, for the worst worker.
     Starved,
     /// The share of a host's CPU time that other guests of its machine took.
     Stolen,
@@ -34,11 +34,11 @@ pub enum CurveKind {
     DiskWaits,
     /// Cores that a process used.
     ProcessCpu,
-    /// Pages a second that were read from swap, or from files again.
+    /// Pages per second that were read from swap, or from files again.
     PagesFetched,
-    /// Connections a second that found an accept queue full.
+    /// Connections per second that found an accept queue full.
     QueueOverflows,
-    /// Connections a second that a component turned away.
+    /// Connections per second that a component turned away.
     TurnedAway,
 }
 
@@ -77,13 +77,13 @@ impl CurveKind {
         self.facts().1
     }
 
-    /// A curve that never exceeds this shows nothing.
+    /// A curve that never exceeds this value is left out.
     pub(super) fn floor(self) -> f64 {
         match self {
             Self::ProcessCpu => 0.005,
-            // A file that is read for the first time faults too.
+            // A file that is read for the first time causes faults too.
             Self::PagesFetched => 1.0,
-            // What would be written as 0.
+            // Smaller values would print as 0.
             _ => 5e-5,
         }
     }

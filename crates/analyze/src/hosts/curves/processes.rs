@@ -40,7 +40,7 @@ fn garbage(windows: &Windows<'_>) -> Vec<Curve> {
     curves
 }
 
-/// The process that collects most at any time stands for all of its name.
+/// The share of collecting threads, for each process name: in each window that of the process that collects most.
 fn collector_threads(windows: &Windows<'_>) -> Vec<Curve> {
     let by_window: Vec<Vec<(String, f64)>> = windows
         .spans
@@ -75,7 +75,7 @@ fn waiting_threads(windows: &Windows<'_>) -> Vec<Curve> {
     curves
 }
 
-/// How long the busy threads were ready and had no CPU.
+/// The share of the time in which busy threads were ready and had no CPU.
 fn waits_of_threads(windows: &Windows<'_>, resources: &[Resource]) -> Vec<Curve> {
     let threads = resources
         .iter()
@@ -89,7 +89,7 @@ fn waits_of_threads(windows: &Windows<'_>, resources: &[Resource]) -> Vec<Curve>
     threads.filter_map(curve).collect()
 }
 
-/// The part of the CPU time they needed that the watched processes of a host did not get.
+/// The share of the CPU time needed by the watched processes of a host that they did not get.
 fn wait_of_host(windows: &Windows<'_>) -> Curve {
     let part = |span| {
         let processes = windows.hosts.of(windows.host, Source::Process);

@@ -32,7 +32,7 @@ impl Windows<'_> {
         Some(self.curve(kind, Part::Whole, |span| value(track, span)))
     }
 
-    /// A curve for each part that these sources sample, with the values of the processes of one name joined.
+    /// A curve for each part that these sources sample; `join` combines the values of processes of one name.
     pub(super) fn by_part(
         &self,
         kind: CurveKind,
@@ -53,7 +53,7 @@ impl Windows<'_> {
     }
 }
 
-/// The processes of its name, for a process that has one.
+/// Replaces a process with all processes of its name, if it has one.
 fn by_name(part: Part) -> Part {
     match part {
         Part::Process(process) if !process.name.is_empty() => Part::Processes(process.name),
@@ -61,7 +61,7 @@ fn by_name(part: Part) -> Part {
     }
 }
 
-/// The part of the time, from a counter of microseconds.
+/// The share of the time, from a counter of microseconds.
 pub(super) fn share_us(track: &Track<'_>, metric: Metric, span: Span) -> Option<f64> {
     track.per_sec(metric, span).map(|us| us / 1e6)
 }

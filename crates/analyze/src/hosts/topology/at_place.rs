@@ -9,7 +9,7 @@ use crate::findings::{Part, Place, ProcessId};
 
 impl TierNode {
     /// True if a place is this tier, one of its processes or threads, or what all processes of its host share, such as the CPU or a
-    /// link. What serves no requests of the load is no tier.
+    /// link. Processes that serve no requests of the load are not part of a tier.
     pub fn is_at(&self, place: &Place) -> bool {
         match place {
             Place::Host { name, part } => *name == self.host && self.has(part),
@@ -19,7 +19,7 @@ impl TierNode {
         }
     }
 
-    /// The name of its host, its address with its port, or its unix socket.
+    /// True for the name of its host, its address with its port, or its unix socket.
     fn is_called(&self, name: &str) -> bool {
         let is_address = |address: SocketAddr| {
             address.ip().to_string() == self.host && self.listens_on_port(address.port())
@@ -55,7 +55,8 @@ impl TierNode {
         }
     }
 
-    /// A store is asked at the port at which it serves; the pages of other components may have a port of their own.
+    /// A store is queried at the port at which it serves. Pages of other components may have a port of their own, so that these are
+    /// compared by their process names.
     fn is_component(&self, component: Source, address: Option<&str>) -> bool {
         let names: &[&str] = match component {
             Source::Nginx => &["nginx"],
@@ -72,7 +73,7 @@ impl TierNode {
         }
     }
 
-    /// The address of a listener, with a port or of a unix socket.
+    /// True for the address of its listener, with a port or of a unix socket.
     fn listens_on(&self, address: &str) -> bool {
         match &self.endpoint {
             Endpoint::Unix(path) => address.strip_prefix("unix:").unwrap_or(address) == path,

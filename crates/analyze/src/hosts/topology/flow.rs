@@ -1,4 +1,4 @@
-//! How many connections lead into each tier and out of it, step by step.
+//! The number of connections into each tier and out of it, step by step.
 
 use plimsoll_record::Metric;
 
@@ -18,20 +18,20 @@ pub(crate) struct Outflow {
     pub(crate) connections: Figures,
 }
 
-/// A tier with what was seen of it in each step.
+/// A tier with its observations in each step.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tier {
     pub(crate) node: TierNode,
-    /// What to call it, if its host is not known to be sampled: the name that the plan gives its host, or else its address.
+    /// Its name if its host is not known to be sampled: the name that the plan gives its host, or else its address.
     pub(crate) outside: Option<String>,
-    /// Connections from which something is still to be read.
+    /// Connections with something still to be read.
     pub(crate) unread: Figures,
-    /// Those that are not accepted yet.
+    /// Connections that are not accepted yet.
     pub(crate) queue: Figures,
-    /// All that lead in, those that are not accepted among them.
+    /// All connections into it, including those that are not accepted yet.
     pub(crate) established: Figures,
     pub(crate) out: Vec<Outflow>,
-    /// True if the connections of its processes are known, be there none.
+    /// True if the connections of its processes are known, even if there are none.
     pub(crate) out_known: bool,
 }
 
@@ -53,7 +53,7 @@ impl Tier {
             && self.node.endpoint == other.node.endpoint
     }
 
-    /// The connections out of it to the tier that most lead to at a step; `None` where none were listed there.
+    /// The connections out of it to the tier that most of them lead to at a step; `None` where none were listed there.
     pub(crate) fn main_outflow(&self, step: usize) -> Option<&Outflow> {
         let listed = self.out.iter().filter_map(|flow| Some((flow, flow.connections[step]?)));
         listed.max_by(|a, b| a.1.total_cmp(&b.1)).map(|(flow, _)| flow)
@@ -64,7 +64,7 @@ impl Tier {
         Place::process(&self.node.host, self.process())
     }
 
-    /// Adds connections to another tier, of which so many were seen at a time.
+    /// Adds connections to another tier; `most` is the highest number of them at a time.
     pub(super) fn lead_to(&mut self, to: usize, most: u64, more: Outflow) {
         match self.node.downstream.iter_mut().find(|edge| edge.to == to) {
             Some(edge) => edge.connections += most,
@@ -83,7 +83,7 @@ pub(crate) struct Flow {
     pub(crate) tiers: Vec<Tier>,
 }
 
-/// What is known of connections where no host was sampled.
+/// The connections of a run in which no host was sampled.
 pub(crate) static NO_FLOW: Flow = Flow { tiers: Vec::new() };
 
 impl Flow {
@@ -93,7 +93,7 @@ impl Flow {
         (0..self.tiers.len()).filter(|index| is_front(&self.tiers[*index])).collect()
     }
 
-    /// The tiers without what was seen of them in each step.
+    /// The tiers without their observations in each step.
     pub(crate) fn topology(&self) -> Topology {
         Topology { tiers: self.tiers.iter().map(|tier| tier.node.clone()).collect() }
     }
@@ -105,7 +105,7 @@ fn add(sum: &mut Figures, more: &Figures) {
     }
 }
 
-/// A gauge of some listeners, all together.
+/// A gauge of listeners, summed over them.
 pub(super) fn at_the_door(samples: &StepSamples<'_>, listeners: &[&Track<'_>], gauge: Metric) -> Figures {
     samples.each(|span| listeners.iter().filter_map(|track| track.mean(gauge, span)).reduce(|a, b| a + b))
 }

@@ -7,16 +7,16 @@ use plimsoll_record::Address;
 
 use super::sockets::{Listener, Sockets};
 
-/// What is known of the places of hosts.
+/// The addresses of hosts, as far as they are known.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
     pub(super) plan: &'a Plan,
-    /// The target is on the machine that makes the load.
+    /// True if the target is on the machine that makes the load.
     pub(super) local: bool,
     pub(super) sockets: &'a Sockets<'a>,
 }
 
-/// Whether a host of the plan has this address: the plan gives it, or a probe connects to it.
+/// True if a host of the plan has this address: the plan gives it, or a probe connects to it.
 fn has(host: &PlanHost, ip: IpAddr) -> bool {
     let is = |text: &str| text.parse::<IpAddr>().is_ok_and(|address| address.to_canonical() == ip);
     let probed = |probe: &Probe| match probe {
@@ -33,17 +33,17 @@ fn has(host: &PlanHost, ip: IpAddr) -> bool {
     }
 }
 
-/// What this machine is called: as the plan calls it, if it samples it.
+/// The name of this machine: the plan's name, if the plan samples it.
 fn this_machine(plan: &Plan) -> &str {
     let here = |host: &&PlanHost| host.probes.iter().any(Probe::is_here);
     plan.hosts.iter().find(here).map_or(PlanHost::LOCAL, |host| host.name.as_str())
 }
 
 impl<'a> Places<'a> {
-    /// What takes connections to an address, as seen from a host, or from the generator.
+    /// The listener that takes connections to an address, as seen from a host, or from the generator.
     ///
-    /// A host whose address the plan knows has that one and loopback. Of the others the address is not known, so that a
-    /// listener on all addresses there is taken for the one that is meant, if it is on the same host or on only one.
+    /// A host whose address the plan knows has that one and loopback. The addresses of other hosts are unknown, so that a
+    /// listener on all addresses is taken for the one that is meant, if it is on the same host or on only one.
     pub(super) fn listener(&self, from: Option<&str>, address: Address<'a>) -> Option<Listener<'a>> {
         match address {
             Address::Tcp(address) => self.tcp_listener(from, address),
@@ -73,12 +73,12 @@ impl<'a> Places<'a> {
         same.or_else(here).or_else(called).or_else(elsewhere)
     }
 
-    /// The host is called as the target is in its URL.
+    /// True if the host has the name of the target in its URL.
     fn is_target(&self, name: &str) -> bool {
         self.plan.target.host == name
     }
 
-    /// The host that has an address for certain, as seen from a host, or from the generator.
+    /// The host that certainly has an address, as seen from a host, or from the generator.
     fn named(&self, from: Option<&str>, ip: IpAddr) -> Option<String> {
         let planned = self.planned(ip);
         let here = match from {
@@ -88,12 +88,12 @@ impl<'a> Places<'a> {
         planned.or(here).map(ToOwned::to_owned)
     }
 
-    /// What the plan calls the host that has an address.
+    /// The plan's name of the host that has an address.
     fn planned(&self, ip: IpAddr) -> Option<&str> {
         self.plan.hosts.iter().find(|host| has(host, ip)).map(|host| host.name.as_str())
     }
 
-    /// What to call the host of an address where no listener is known.
+    /// The name of the host of an address where no listener is known.
     pub(super) fn host_name(&self, from: Option<&str>, address: Address<'_>) -> String {
         match address {
             Address::Tcp(address) => {
@@ -103,7 +103,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// What to call an address itself: as the plan calls its host, or else the address with its port.
+    /// The name of an address itself: the plan's name of its host, or else the address with its port.
     pub(super) fn name_of(&self, address: Address<'_>) -> String {
         match address {
             Address::Tcp(address) => {

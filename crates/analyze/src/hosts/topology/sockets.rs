@@ -1,4 +1,4 @@
-//! What hosts reported of their sockets over a run.
+//! The sockets that hosts reported over a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use super::Endpoint;
 use crate::hosts::track::{Span, Track};
 use crate::hosts::tracks::Hosts;
 
-/// Where an address leads to.
+/// The endpoint of an address.
 pub(super) fn endpoint(address: Address<'_>) -> Endpoint {
     match address {
         Address::Tcp(address) => Endpoint::Port(address.port()),
@@ -18,13 +18,13 @@ pub(super) fn endpoint(address: Address<'_>) -> Endpoint {
     }
 }
 
-/// What listens on an address.
+/// A listener on an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Listener<'a> {
     pub(super) host: String,
     /// The address it listens on, which may stand for all of its host.
     pub(super) address: Address<'a>,
-    /// Its process, where the host reports that.
+    /// Its process, if the host reports that.
     pub(super) pid: Option<u32>,
 }
 
@@ -40,7 +40,7 @@ impl Listener<'_> {
 /// A process: its host and number.
 type Key<'a> = (&'a str, u32);
 
-/// Who listens on one address of a host.
+/// The process that listens on one address of a host.
 #[derive(Debug)]
 struct Listening<'a> {
     pid: Option<u32>,
@@ -56,14 +56,14 @@ struct Peer<'a> {
     most: u64,
 }
 
-/// Everything that was seen, in order.
+/// All processes and sockets that were reported.
 #[derive(Debug, Default)]
 pub(super) struct Sockets<'a> {
     listening: BTreeMap<(&'a str, Address<'a>), Listening<'a>>,
     names: BTreeMap<Key<'a>, &'a str>,
     parents: BTreeMap<Key<'a>, u32>,
     peers: BTreeMap<Key<'a>, BTreeMap<Address<'a>, Peer<'a>>>,
-    /// For each process that listens, itself and those of its name that do not.
+    /// For each process that listens, itself and the processes that belong to it.
     families: BTreeMap<Key<'a>, BTreeSet<u32>>,
 }
 
@@ -115,9 +115,9 @@ impl<'a> Sockets<'a> {
         }
     }
 
-    /// Of a server of several processes one is reported to listen. The others belong to their parent if that has their name and
-    /// listens. Where their parent is not known they belong to the process of their name that listens and came before them, for
-    /// children come after their parent; or else to any of their name, or to a parent of another name.
+    /// Assigns the processes of a server to the one of them that is reported to listen. A process belongs to its parent if that has
+    /// its name and listens. Otherwise it belongs to the listening process of its name that came before it, because children come
+    /// after their parent; or else to any of its name, or to a listening parent of another name.
     fn gather_families(&mut self) {
         let listening: BTreeSet<Key<'a>> = self
             .listening
@@ -153,17 +153,17 @@ impl<'a> Sockets<'a> {
         found.map(|(_, listening)| Listener { host: host.to_owned(), address, pid: listening.pid })
     }
 
-    /// What a process is called.
+    /// The name of a process.
     pub(super) fn process(&self, host: &str, pid: u32) -> Option<String> {
         self.names.get(&(host, pid)).map(|name| (*name).to_owned())
     }
 
-    /// A process that listens, and those that belong to it.
+    /// A process that listens, and the processes that belong to it.
     pub(super) fn family(&self, host: &str, pid: u32) -> Vec<u32> {
         self.families.get(&(host, pid)).into_iter().flatten().copied().collect()
     }
 
-    /// The tracks of all listeners of some processes, and of the one at this address.
+    /// The tracks of all listeners of these processes, and of the listener at this address.
     pub(super) fn listener_tracks(
         &self,
         host: &str,
@@ -176,12 +176,12 @@ impl<'a> Sockets<'a> {
         self.listening.iter().filter(ours).map(|(_, listening)| listening.track).collect()
     }
 
-    /// True if the host listed what any of these processes are connected to.
+    /// True if the host listed the connections of any of these processes.
     pub(super) fn lists_peers(&self, host: &str, pids: &[u32]) -> bool {
         pids.iter().any(|pid| self.peers.contains_key(&(host, *pid)))
     }
 
-    /// What processes of a host are connected to, in the order of addresses, with the most connections at a time.
+    /// The addresses that processes of a host are connected to, in order, each with the most connections at a time.
     pub(super) fn peers(&self, host: &str, pids: &[u32]) -> BTreeMap<Address<'a>, u64> {
         let mut sum = BTreeMap::new();
         for (address, peer) in pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))).flatten() {
@@ -190,7 +190,7 @@ impl<'a> Sockets<'a> {
         sum
     }
 
-    /// How many connections these processes had to an address while a step was measured.
+    /// The mean number of connections of these processes to an address within a span.
     pub(super) fn connections(
         &self,
         host: &str,

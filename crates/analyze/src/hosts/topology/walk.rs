@@ -12,10 +12,10 @@ use super::sockets::{Listener, Sockets, endpoint};
 use super::{Endpoint, TierNode};
 use crate::hosts::tracks::StepSamples;
 
-/// The most tiers that are followed: a process that is connected to half the world is not worth more.
+/// The most tiers that are followed: for a process with very many connections, more are not worth it.
 const MAX_TIERS: usize = 64;
 
-/// What distinguishes tiers: the process that listens, or the address where that is not known.
+/// The identity of a tier: the process that listens, or the address where that is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
     Process { host: String, pid: u32 },
@@ -46,7 +46,7 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Breadth first, so that each tier's depth is the shortest way to it.
+    /// Walks breadth first, so that each tier's depth is the shortest path to it.
     fn follow_all(&mut self) {
         let mut waiting: VecDeque<usize> = (0..self.tiers.len()).collect();
         while let Some(index) = waiting.pop_front() {
@@ -60,7 +60,7 @@ impl<'a> Walk<'a> {
         let TierNode { host, pids, depth, .. } = self.tiers[index].node.clone();
         for (peer, most) in self.sockets.peers(&host, &pids) {
             let Some(to) = self.tier(Some(&host), peer, depth + 1) else {
-                // What is beyond the last tier that is followed is not counted, so that the rest is not all.
+                // Tiers beyond the last one that is followed are not counted, so that the counted connections are not all.
                 self.tiers[index].out_known = false;
                 continue;
             };
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The index of the tier behind an address as seen from a host, or from the generator; it is added if it is new.
+    /// The index of the tier behind an address as seen from a host, or from the generator. Adds the tier if it is new;
     /// `None` if there are too many.
     fn tier(&mut self, from: Option<&str>, address: Address<'a>, depth: u32) -> Option<usize> {
         let listener = self.places.listener(from, address);
@@ -117,8 +117,8 @@ impl<'a> Walk<'a> {
             (gauge(listener::UNREAD), gauge(listener::QUEUE), gauge(listener::ESTABLISHED));
         let listed = self.sockets.lists_peers(&host, &pids);
         let readable = || self.samples.hosts.failure(&host, Source::Peers).is_none();
-        // Hosts list the processes that have opened connections, next to their listeners' state: one whose listener was seen
-        // and that is not listed has opened none.
+        // Hosts list the processes that have opened connections, next to their listeners' state: a process whose listener was
+        // observed and that is not listed has opened none.
         let out_known = listed || !pids.is_empty() && unread.iter().any(Option::is_some) && readable();
         let outside = listener.is_none().then(|| self.places.name_of(address));
         let node = TierNode { host, process, pids, endpoint, depth, downstream: Vec::new() };

@@ -1,4 +1,4 @@
-//! What processes spend on garbage collection, by the CPU time of the threads that do it.
+//! The share of garbage collection in a process, by the CPU time of the threads that do it.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::compute::cpu_of;
 use crate::hosts::track::Span;
 use crate::hosts::tracks::Hosts;
 
-/// How the names of threads begin that collect garbage, by HotSpot's collectors and .NET's.
+/// Prefixes of the names of threads that collect garbage, in HotSpot's collectors and .NET's.
 const COLLECTORS: [&str; 9] = [
     "GC Thread",
     "G1 ",
@@ -21,14 +21,13 @@ const COLLECTORS: [&str; 9] = [
     ".NET BGC",
 ];
 
-/// True for a thread that collects garbage. The VM thread of HotSpot is the one that the serial collector works in, and has
-/// little else to do.
+/// True for a thread that collects garbage. HotSpot's serial collector works in the VM thread, which has little else to do.
 pub(crate) fn is_collector(thread: &str) -> bool {
     COLLECTORS.iter().any(|begin| thread.starts_with(begin)) || thread == "VM Thread"
 }
 
-/// True for a collecting thread that runs only while the others of its process stand still: how long it ran is how long they
-/// stood still at least.
+/// True for a collecting thread that runs only while the others of its process stand still: they stand still for at least as long
+/// as it runs.
 fn stops_the_world(thread: &str) -> bool {
     thread == "VM Thread" || thread.starts_with("GC Thread")
 }
@@ -40,14 +39,14 @@ pub(crate) struct Collecting<'a> {
     pub(crate) process: &'a str,
     /// Cores that its collecting threads used.
     pub(crate) cores: f64,
-    /// The part of the time that its other threads stood still for that at least.
+    /// The smallest share of the time that its other threads stood still for collection.
     pub(crate) stopped: f64,
     /// Cores that all of its threads used, more than 0.
     pub(crate) of_cores: f64,
 }
 
 impl Collecting<'_> {
-    /// The part of its CPU time that was garbage collection.
+    /// The share of its CPU time that was garbage collection.
     pub(crate) fn ratio(&self) -> f64 {
         (self.cores / self.of_cores).min(1.0)
     }

@@ -1,4 +1,4 @@
-//! Processors: of a host, one by one, of a thread, of a control group.
+//! The use of processors: of a host, of each core, of a thread, of a control group.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use crate::hosts::track::{Span, Track};
 use crate::hosts::tracks::{Hosts, StepSamples};
 use crate::hosts::utilisation::TIE;
 
-/// A thread that was never busier than this is not worth a row of its own.
+/// A thread that was never busier than this is not listed as a resource.
 const MIN_THREAD_CORES: f64 = 0.2;
 
-/// How the names of HotSpot's compiler threads begin, as far as the kernel keeps them.
+/// Prefixes of the names of HotSpot's compiler threads, cut as the kernel cuts them.
 const COMPILERS: [&str; 2] = ["C1 CompilerThre", "C2 CompilerThre"];
 
 /// True for a thread that compiles code while others run it: it serves no requests, and these do not wait for it.
@@ -22,7 +22,7 @@ pub(crate) fn is_compiler(thread: &str) -> bool {
     COMPILERS.iter().any(|begin| thread.starts_with(begin))
 }
 
-/// Everything of a host that runs code.
+/// All resources of a host that run code.
 pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let mut resources: Vec<Resource> = cpu(samples, host).into_iter().collect();
     for (core, track) in samples.hosts.parts(host, Source::Core) {
@@ -35,8 +35,8 @@ pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> 
     resources
 }
 
-/// How many processors a host may use: where it is a control group that group's quota, what the plan says, what it has, or what
-/// the machine has that it is made on.
+/// The number of processors that a host may use. For a host that is a control group: its quota, or else what the plan states, what
+/// the host has, or what its machine has. For others: what the host has, or else what the plan states.
 pub(crate) fn cores_of(samples: &StepSamples<'_>, host: &str) -> Option<f64> {
     let declared = || {
         Some(samples.hosts.track(host, Source::Declared, Subject::Host)?.last(declared::CORES_MILLI)? / 1e3)
@@ -105,7 +105,7 @@ pub(super) fn cores_at_rest(samples: &StepSamples<'_>, host: &str) -> Option<f64
     host_cores(track, cores_of(samples, host), samples.hosts.rest(track)?)
 }
 
-/// What counts the processor time of a host: the control group that it is, or its machine.
+/// The track that counts the processor time of a host: that of its own control group, or of its machine.
 fn cpu_track<'s>(samples: &'s StepSamples<'_>, host: &str) -> Option<&'s Track<'s>> {
     let own = samples.hosts.own_group(host);
     own.or_else(|| samples.hosts.track(host, Source::Cpu, Subject::Host))
@@ -118,7 +118,7 @@ fn host_cores(track: &Track<'_>, cores: Option<f64>, span: Span) -> Option<f64> 
     }
 }
 
-/// Time that processors, all or one, did not idle, over all their time. Time stolen by other guests of the machine is
+/// The share of the time of processors, all or one, in which they were not idle. Time stolen by other guests of the machine counts as
 /// busy: it is unavailable.
 fn busy_ratio(track: &Track<'_>, span: Span) -> Option<f64> {
     let per_sec = |metric| track.per_sec(track.own(metric)?, span);
@@ -127,7 +127,7 @@ fn busy_ratio(track: &Track<'_>, span: Span) -> Option<f64> {
     Some((1.0 - idle_ms / total_ms).max(0.0))
 }
 
-/// Quotas that are less than what the host has. A process of a lab's host is in the host's own group and reports its quota.
+/// Quotas that are lower than what the host has. A process of a lab host is in the host's own group and reports that group's quota.
 fn quotas(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let has = cores_of(samples, host);
     let mut quotas = all_quotas(samples, host);
@@ -135,7 +135,7 @@ fn quotas(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     quotas
 }
 
-/// Groups below the host's own that have a quota. A process reports its group's quota too, for where groups are not read.
+/// Groups below the host's own that have a quota; or, where groups are not read, the quotas that processes report of their groups.
 fn all_quotas(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let of = |source, cores: fn(&Track<'_>, Span) -> Option<f64>| -> Vec<Resource> {
         let quota = |(part, track): (Part, &Track<'_>)| {
@@ -169,7 +169,7 @@ pub(crate) fn cpu_of(track: &Track<'_>, span: Span) -> Option<f64> {
     track.per_sec(track.own(process::CPU_US)?, span).map(|us| us / 1e6)
 }
 
-/// Cores that the thread of a Redis server used that runs all commands: others may read and write for it.
+/// Cores used by the thread of a Redis server that runs all commands (others may read and write for it); `None` for other sources.
 fn main_thread_of(track: &Track<'_>, span: Span) -> Option<f64> {
     if !track.is_of(Source::Redis) {
         return None;
@@ -177,7 +177,7 @@ fn main_thread_of(track: &Track<'_>, span: Span) -> Option<f64> {
     track.per_sec(redis::MAIN_THREAD_CPU_US, span).map(|us| us / 1e6)
 }
 
-/// Cores that the children of a process used that ended and that it waited for.
+/// Cores used by those children of a process that ended and that it waited for.
 pub(crate) fn cpu_of_children(track: &Track<'_>, span: Span) -> Option<f64> {
     track.per_sec(process::CHILDREN_CPU_MS, span).map(|ms| ms / 1e3)
 }

@@ -1,8 +1,8 @@
-//! What others than the target use of a host's processors.
+//! The use of a host's processors by others than the target.
 //!
-//! Other processes may end before they are sampled, as those of a compiler do. Their use is the remainder: all CPU
+//! Other processes may end before they are sampled, as those of a compiler do. Their use is therefore the remainder: all CPU
 //! time, less that of the target and of the children it waited for, of the load generator, and of work for packets.
-//! What is used before there is load is of no request; without such samples, the steps of the lowest and the highest
+//! Use before the load is not by requests; without samples of that time, the steps of the lowest and the highest
 //! throughput show what follows the load.
 
 use plimsoll_record::metric::{cpu, process};
@@ -16,9 +16,9 @@ use crate::hosts::tracks::{GENERATOR, Hosts};
 use crate::hosts::usage::compute::{cpu_of, cpu_of_children};
 use crate::hosts::usage::sleep::sleeps;
 
-/// What the commands of load generators are called, where one runs on the host itself: it follows the load without serving it.
+/// Command names of load generators, for one that runs on the host itself: it follows the load without serving it.
 const GENERATORS: [&str; 2] = ["plimsoll", "wrk"];
-/// Parents that are asked, one above the other, whether they serve requests.
+/// How many parents, one above the other, are checked for whether they serve requests.
 const MAX_PARENTS: usize = 8;
 
 /// True for the process of a load generator.
@@ -44,25 +44,25 @@ pub(crate) struct HostProcesses<'a> {
 }
 
 impl<'a> HostProcesses<'a> {
-    /// Watched processes that serve requests. Left out is a process that no request is known to pass and that does not
-    /// follow the load or never sleeps, with its children.
+    /// Watched processes that serve requests. A process is left out, with its children, if no request is known to pass it and it does
+    /// not follow the load or never sleeps.
     fn serving(self) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
         self.of(Source::Process).filter(move |(subject, track)| self.serves(*subject, track, MAX_PARENTS))
     }
 
-    /// Cores that the processes used in a step that serve requests, with their children; `None` where none was sampled.
+    /// Cores used in a step by the processes that serve requests, with their children; `None` where none was sampled.
     pub(crate) fn served(self, step: usize) -> Option<f64> {
         let cores = |(_, track)| self.with_children(track, Moment::Step(step));
         self.serving().filter_map(cores).reduce(|a, b| a + b)
     }
 
-    /// The other watched processes.
+    /// The watched processes that serve no requests.
     pub(crate) fn not_serving(self) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
         self.of(Source::Process).filter(move |(subject, track)| !self.serves(*subject, track, MAX_PARENTS))
     }
 
-    /// Cores that others than the target used in each step, of these that were used in all and before the load; `None`
-    /// where that is not known.
+    /// Cores that others than the target used in each step, `None` where unknown. `used` is the use of all in each step, `at_rest` that
+    /// before the load.
     pub(super) fn others(self, used: &[Option<f64>], at_rest: Option<f64>) -> Figures {
         let remainder = |moment| match moment {
             Moment::Rest => self.remainder(at_rest?, moment),
@@ -93,7 +93,7 @@ impl<'a> HostProcesses<'a> {
         cpu_of(track, self.span(track, moment)?)
     }
 
-    /// The same with the children that it waited for.
+    /// As [`cores`](Self::cores), with the children that the process waited for.
     fn with_children(self, track: &Track<'_>, moment: Moment) -> Option<f64> {
         let span = self.span(track, moment)?;
         Some(self.cores(track, moment)? + cpu_of_children(track, span).unwrap_or(0.0))
@@ -103,7 +103,7 @@ impl<'a> HostProcesses<'a> {
         self.of(Source::Process).any(|(_, track)| track.last(process::CHILDREN_CPU_MS).is_some())
     }
 
-    /// Whether a use follows the load, by what it was before the load, or else at the lowest throughput, and at the highest.
+    /// Whether a use follows the load, by its value before the load, or else at the lowest throughput, and at the highest.
     fn follows(self, used: impl Fn(Moment) -> Option<f64>) -> Option<bool> {
         let throughput = |step: usize| self.steps[step].throughput.value;
         let by_throughput = |a: &usize, b: &usize| throughput(*a).total_cmp(&throughput(*b));
@@ -116,7 +116,7 @@ impl<'a> HostProcesses<'a> {
         follows_load(lowest, load(answering().max_by(by_throughput)?)?)
     }
 
-    /// Where it is not known which processes requests pass, all that are watched are taken for these.
+    /// True for a process that serves requests. If it is not known which processes requests pass, all watched processes count.
     fn serves(self, subject: Subject<'_>, track: &Track<'_>, parents: usize) -> bool {
         let here = self.flow.tiers.iter().filter(|tier| tier.is_sampled() && tier.node.host == self.host);
         let tiers: Vec<&str> = here.map(Tier::process).collect();
@@ -129,7 +129,7 @@ impl<'a> HostProcesses<'a> {
         }
     }
 
-    /// A process that is too young to be judged counts as its parent does; without a watched parent, as a part of the server.
+    /// A process that is too young to be judged counts as its parent does; without a watched parent, as part of the server.
     fn is_of_server(self, track: &Track<'_>, parents: usize) -> bool {
         let Some(pid) = track.last(process::PARENT).filter(|_| parents > 0) else { return true };
         let mut watched = self.of(Source::Process);
@@ -137,7 +137,7 @@ impl<'a> HostProcesses<'a> {
         parent.is_none_or(|(subject, track)| self.serves(subject, track, parents - 1))
     }
 
-    /// What is left of all that was used; `None` where the use of a load generator on the host is not known.
+    /// The remainder of all that was used; `None` where the use of a load generator on the host is not known.
     fn remainder(self, used: f64, moment: Moment) -> Option<f64> {
         let served: f64 = self.serving().filter_map(|(_, track)| self.with_children(track, moment)).sum();
         let may_serve = self.unwatched(|follows| follows != Some(false), moment);
@@ -145,16 +145,16 @@ impl<'a> HostProcesses<'a> {
         Some(rest.max(0.0))
     }
 
-    /// Processes that are not watched, by whether they follow the load: a server behind a unix socket may not be found by its
-    /// connections and works for the requests all the same.
+    /// Cores used by unwatched processes, selected by whether they follow the load: a server behind a unix socket may not be found by
+    /// its connections and works for the requests all the same.
     fn unwatched(self, counts: impl Fn(Option<bool>) -> bool, moment: Moment) -> f64 {
         let all = self.of(Source::OtherProcesses).filter(|(subject, _)| !is_generator(*subject));
         let counted = all.filter(|(_, track)| counts(self.follows(|moment| self.cores(track, moment))));
         counted.filter_map(|(_, track)| self.cores(track, moment)).sum()
     }
 
-    /// Load generators that run on the host itself: this one by its own account, others, and those of a fleet, as far as they were
-    /// sampled. `None` where this one runs here and nothing was measured of the step.
+    /// Cores used by load generators on the host itself: this one by its own account, others and those of a fleet as far as they were
+    /// sampled. `None` where this one runs here and nothing was measured in the step.
     fn generator(self, moment: Moment) -> Option<f64> {
         let is_made_here = self.steps.iter().all(StepSummary::is_made_here);
         let is_here = is_made_here && self.hosts.are_one_machine(self.host, GENERATOR);
@@ -167,7 +167,7 @@ impl<'a> HostProcesses<'a> {
         Some(own + others.filter_map(|(_, track)| self.cores(track, moment)).sum::<f64>())
     }
 
-    /// What the kernel used for packets, and what other guests of the machine took, where these are part of what is counted.
+    /// Cores that the kernel used for packets, and that other guests of the machine took, where the host's use includes these.
     fn of_kernel(self, moment: Moment) -> f64 {
         let machine = self.hosts.track(self.host, Source::Cpu, Subject::Host);
         let whole = machine.filter(|_| self.hosts.own_group(self.host).is_none());

@@ -1,4 +1,4 @@
-//! Whether requests are what uses a resource.
+//! Whether requests use a resource.
 
 use plimsoll_record::Source;
 use plimsoll_record::metric::process;
@@ -12,23 +12,23 @@ use crate::hosts::utilisation::FREE;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 
-/// The part of what is used that the sampled threads must account for to stand for all.
+/// The share of a use that the sampled threads must account for to stand for all of it.
 const MIN_SAMPLED: f64 = 0.5;
 
 impl RuleContext<'_> {
-    /// True if the load was measured for long enough that reads of hosts say something of it; a table is taken at its word.
+    /// True if the load was measured for long enough to say something about hosts; always true for a table.
     pub(crate) fn is_long_enough(&self) -> bool {
         self.step().is_none_or(|step| step.measured_sec >= bounds::MIN_WINDOW_SEC)
     }
 
-    /// The step of the lowest throughput: its index, and its throughput.
+    /// The index of the step with the lowest throughput above 0, and that throughput.
     fn lowest(&self) -> Option<(usize, f64)> {
         let steps = self.steps().iter().map(|step| step.throughput.value).enumerate();
         steps.filter(|(_, throughput)| *throughput > 0.0).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Whether what a process uses follows the load, by what it used before the load, or else at the lowest throughput;
-    /// `None` where that does not show it.
+    /// Whether the CPU use of a process follows the load, compared with its use before the load, or else at the lowest throughput;
+    /// `None` where the comparison does not show it.
     pub(crate) fn follows_load(&self, track: &Track<'_>) -> Option<bool> {
         let at_rest = || {
             let used = cpu_of(track, self.obs.hosts.rest(track)?)?;
@@ -43,7 +43,7 @@ impl RuleContext<'_> {
         follows_load(then, now)
     }
 
-    /// Whether a process slept while it waited for requests, where fewest are under way; `None` if that was not counted.
+    /// Whether a process slept while it waited for requests, at the step with the fewest under way; `None` if that was not counted.
     pub(crate) fn sleeps(&self, track: &Track<'_>) -> Option<bool> {
         sleeps(track, self.steps(), self.obs.spans)
     }
@@ -61,7 +61,7 @@ impl RuleContext<'_> {
         all.filter(|(subject, _)| meant(*subject)).map(|(_, track)| track).collect()
     }
 
-    /// True if the threads that use a resource sleep between requests where few are under way: what they use is for these.
+    /// True if the threads that use a resource sleep between requests where few are under way: their use is then by requests.
     fn is_slept_between(&self, resource: &Resource) -> bool {
         let Some((step, span, throughput)) = fewest(self.steps(), self.obs.spans) else { return false };
         let Some(used) = resource.used[step].filter(|used| *used > 0.0) else { return false };
@@ -69,13 +69,13 @@ impl RuleContext<'_> {
         let threads = self.threads_of(resource);
         let threads: Vec<(f64, f64)> = threads.iter().filter_map(load).collect();
         let all: f64 = threads.iter().map(|(cores, _)| cores).sum();
-        // Each serves requests in proportion to what it uses.
+        // Each thread is taken to serve a share of the requests equal to its share of the use.
         let awake = |(cores, sleeps): &&(f64, f64)| *sleeps < MIN_SLEEPS * throughput * cores / all;
         let awake: f64 = threads.iter().filter(awake).map(|(cores, _)| cores).sum();
         all >= MIN_SAMPLED * used && awake <= (1.0 - bounds::PASSED_ON) * used
     }
 
-    /// True if requests are what uses a resource: its use grew with them to more than would be free, or it was observed
+    /// True if requests use a resource: its use grew with them to more than would be free, or it was observed
     /// with room left at a lower load, or its threads sleep between requests. Threads that poll without pause fill a
     /// core at any load, and give it up for work.
     pub(crate) fn is_used_by_requests(&self, resource: &Resource) -> bool {

@@ -1,4 +1,4 @@
-//! Where requests wait: following them from the listener of the load downstream.
+//! Where requests wait, found by following them downstream from the listener of the load.
 //!
 //! A tier passes requests on if about as many connections lead out of it as requests come in, or if they grow with
 //! the load. It holds them if they wait at its own door, not read or not accepted. The place of the queue is the deepest
@@ -15,8 +15,8 @@ use crate::hosts::utilisation::TIE;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 
-/// Where this part of the requests under way is unread at the lowest load, unread requests are no sign of waiting: at
-/// work they look as they do in a queue more often than not.
+/// If this share of the requests under way is unread at the lowest load, unread requests are no sign of waiting: requests that are
+/// worked on are then often unread too.
 const MAX_UNREAD: f64 = 0.5;
 
 /// Where requests wait.
@@ -24,58 +24,58 @@ const MAX_UNREAD: f64 = 0.5;
 pub(crate) struct Queue {
     /// The step at which connections and requests are counted here.
     pub(crate) step: usize,
-    /// The tiers, several where load is shared out among them; empty where none is known.
+    /// The tiers, several where they share the load; empty where none is known.
     pub(crate) tiers: Vec<usize>,
-    /// What they are passed on to, if no probe watches that.
+    /// The unwatched address to which requests are passed on; `None` if a probe watches it.
     pub(crate) outside: Option<Outside>,
-    /// What most connections of these tiers lead to, if no probe watches that, whether or not all requests are passed on.
+    /// The unwatched address to which most connections of these tiers lead, whether or not all requests are passed on to it.
     pub(crate) beyond: Option<Outside>,
-    /// Requests that were seen waiting at the door of these tiers, of those that must wait somewhere; `None` where the
-    /// door was not seen.
+    /// Requests that were observed at the door of these tiers, over those that must wait somewhere; `None` where the door was
+    /// not observed.
     pub(crate) at_the_door: Option<f64>,
-    /// Requests under way that are not at that door; `None` where the door was not seen.
+    /// Requests under way that are not at that door; `None` where the door was not observed.
     pub(crate) inside: Option<f64>,
-    /// Connections out of these tiers at the highest step, where it was seen; those to other tiers and outside.
+    /// Connections out of these tiers at the highest step, to other tiers and to unwatched addresses; `None` where not observed.
     pub(crate) out: Option<f64>,
-    /// True if these tiers open connections about as often as requests come: then as many are open as requests are at work
-    /// beyond, whatever bounds that.
+    /// True if these tiers open connections about as often as requests come. Then as many are open as requests are at work beyond,
+    /// whatever bounds that number.
     pub(crate) opens_anew: bool,
 }
 
-/// What is not watched and connections lead to.
+/// An unwatched address to which connections lead.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Outside {
     /// Its address, or the name that the plan gives its host.
     pub(crate) name: String,
     /// Connections to it at the highest step.
     pub(crate) connections: f64,
-    /// Connections for each request under way at the lowest load, one at least.
+    /// Connections per request under way at the lowest load, at least one.
     pub(crate) each: f64,
-    /// As many were open at the lowest load, so that they may idle.
+    /// True if as many were open at the lowest load, so that they may be idle.
     pub(crate) is_kept_ready: bool,
 }
 
-/// Twice as many requests past a door as are served at once: as many wait inside as are served.
+/// Requests wait inside if this many times as many are past the door as are served at once: as many wait as are served.
 const INSIDE: f64 = 2.0;
 
 impl Queue {
-    /// True if requests wait past the door of these tiers, of which so many are served at once: nearly all are past it, or
-    /// many more than are served. `None` where the door was not seen.
+    /// True if requests wait past the door of these tiers: nearly all are past it, or many more than `served_at_once`.
+    /// `None` where the door was not observed.
     pub(crate) fn waits_inside(&self, served_at_once: f64) -> Option<bool> {
         let (at_the_door, inside) = (self.at_the_door?, self.inside?);
         Some(at_the_door < bounds::AT_THE_DOOR || inside >= INSIDE * served_at_once.max(1.0))
     }
 }
 
-/// Connections opened for each request from which on they are opened anew: for half of the requests.
+/// Connections opened per request from which on a tier opens them anew: one for half of the requests.
 const ANEW: f64 = 0.5;
 
-/// The steps between which the load grew at the plateau: the deciding one or the lowest near it, and the highest.
+/// The two steps of the plateau between which the load grew: the lowest one near the plateau's throughput, and the highest.
 fn ends(ctx: &RuleContext<'_>) -> (usize, usize) {
     let steps = ctx.steps();
     let near = |index: &usize| steps[*index].throughput.value >= (1.0 - TIE) * ctx.throughput();
     let front = ctx.obs.flow.front();
-    // Where connections are many they are not listed in each step.
+    // With very many connections, they are not listed in each step.
     let is_listed =
         |index: &usize| front.iter().any(|tier| ctx.obs.flow.tiers[*tier].established[*index].is_some());
     let level: Vec<usize> = (0..steps.len()).filter(near).collect();
@@ -92,12 +92,12 @@ fn under_way(ctx: &RuleContext<'_>, step: usize) -> f64 {
     ctx.steps()[step].under_way()
 }
 
-/// Requests at the highest step that the target does not work on and that wait somewhere.
+/// Requests at the highest step that the target does not work on, so that they wait somewhere.
 fn must_wait(ctx: &RuleContext<'_>, high: usize, served_at_once: f64) -> f64 {
     (under_way(ctx, high) - served_at_once).max(0.0)
 }
 
-/// Finds the queue. `served_at_once` is how many requests the target works on at a time.
+/// Finds the queue. `served_at_once` is the number of requests that the target works on at a time.
 pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
     let (low, high) = ends(ctx);
     let waiting = must_wait(ctx, high, served_at_once);
@@ -114,7 +114,7 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
         let beyond = next.outside.clone();
         let tiers = here.clone();
         best = Queue { step: high, tiers, outside: None, beyond, at_the_door: door, inside, out, opens_anew };
-        // A busy tier reads late, while most requests that wait do so beyond it.
+        // A busy tier reads late, although most of the waiting requests wait beyond it.
         let most_beyond = held.zip(inside).is_some_and(|(held, inside)| inside - served_at_once > held);
         let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR) && !(next.passes && most_beyond);
         let deeper = next.tiers.iter().any(|tier| {
@@ -135,8 +135,8 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
     best
 }
 
-/// More connections lead out of tiers than requests are served at once, and out of the next ones as many as are served: the
-/// others wait in those, as behind a larger pool in front of a smaller one.
+/// True if more connections lead out of `tiers` than requests are served at once, and as many out of `next` as are served: the others
+/// wait in `next`, as behind a larger pool in front of a smaller one.
 fn waits_beyond(
     ctx: &RuleContext<'_>,
     (tiers, next): (&[usize], &[usize]),
@@ -154,12 +154,12 @@ fn at_the_door(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f6
     let of_tier = |tier: &Tier| {
         let waiting = tier.queue[step].filter(|queue| *queue > 0.0);
         match unread_at_work(ctx, tier) {
-            // What is unread says nothing, and an empty accept queue does not tell whether all was read.
+            // Unread bytes show nothing here, and an empty accept queue does not show that all was read.
             Some(part) if part >= MAX_UNREAD => waiting,
             at_work => {
                 let at_work = at_work.unwrap_or(0.0) * under_way(ctx, step);
                 let unread = tier.unread[step].map(|unread| (unread - at_work).max(0.0));
-                // A connection that is not accepted yet and has sent its request is in both.
+                // A connection that is not accepted yet and has sent its request counts in both.
                 unread.into_iter().chain(tier.queue[step]).reduce(f64::max)
             }
         }
@@ -167,8 +167,8 @@ fn at_the_door(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f6
     tiers.iter().filter_map(|tier| of_tier(&ctx.obs.flow.tiers[*tier])).reduce(|a, b| a + b)
 }
 
-/// The part of the requests under way that are unread at the lowest load, where the fewest wait: a server that begins
-/// before it has read the last of a request leaves something unread while it works.
+/// The share of the requests under way that are unread at the lowest load, where the fewest wait. A server that begins before it has
+/// read all of a request leaves something unread while it works.
 fn unread_at_work(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
     let lowest = (0..ctx.steps().len()).min_by_key(|index| ctx.steps()[*index].connections)?;
     Some(tier.unread[lowest]? / under_way(ctx, lowest).max(1.0))
@@ -197,15 +197,15 @@ fn opens_anew(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> bool {
     per_sec >= ANEW * ctx.steps()[step].throughput.value
 }
 
-/// Where requests go on to.
+/// Where requests are passed on to.
 struct Next {
     tiers: Vec<usize>,
     outside: Option<Outside>,
-    /// True if about all of them do.
+    /// True if about all of them are passed on.
     passes: bool,
 }
 
-/// Connections out of these tiers by where they lead, at one step.
+/// Connections out of these tiers at one step, by the tier that they lead to.
 fn shares(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f64)> {
     let mut all: BTreeMap<usize, f64> = BTreeMap::new();
     for flow in tiers.iter().flat_map(|tier| &ctx.obs.flow.tiers[*tier].out) {
@@ -216,10 +216,10 @@ fn shares(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f6
     all.into_iter().collect()
 }
 
-/// A tier that so much of an even share of the connections leads to is one that requests are passed on to,
+/// A tier with this share of an even split of the connections is one that requests are passed on to.
 const TAKES_REQUESTS: f64 = 0.5;
 
-/// and another instance of it from so much on: connections that are kept from an earlier load are spread unevenly.
+/// A further instance of such a tier needs only this share: connections kept from an earlier load are spread unevenly.
 const IS_ANOTHER_INSTANCE: f64 = 0.1;
 
 fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
@@ -251,16 +251,15 @@ fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) ->
     }
 }
 
-/// Connections out of these tiers for each request under way at the lowest load, one at least: a request may go several ways at
-/// once.
+/// Connections out of these tiers per request under way at the lowest load, at least one: a request may go several ways at once.
 fn each(ctx: &RuleContext<'_>, tiers: &[usize]) -> f64 {
     let lowest = (0..ctx.steps().len()).min_by_key(|index| ctx.steps()[*index].connections);
     let of_step = |step| total_out(ctx, tiers, step) / under_way(ctx, step).max(1.0);
     lowest.map_or(1.0, of_step).max(1.0)
 }
 
-/// A client that keeps its connections has, after a warm-up, as many as that had requests under way: it was they that opened
-/// them.
+/// True if `out` is the number of requests that a warm-up had under way: a client that keeps its connections still has those that
+/// the warm-up opened.
 fn left_by_warm_up(ctx: &RuleContext<'_>, out: f64) -> bool {
     let Some(run) = ctx.obs.run else { return false };
     let plan = run.plan;
@@ -273,7 +272,7 @@ fn total_out(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> f64 {
     shares(ctx, tiers, step).iter().map(|(_, count)| count).sum()
 }
 
-/// A pool of connections that is as large at the lowest load may idle, unless a warm-up left it so.
+/// True for a pool of connections that is as large at the lowest load, so that it may be idle, unless a warm-up left it so.
 fn is_kept_ready(ctx: &RuleContext<'_>, tiers: &[usize], high: usize) -> bool {
     let lowest = (0..ctx.steps().len()).min_by_key(|index| ctx.steps()[*index].connections);
     let total = |step: usize| total_out(ctx, tiers, step);
@@ -284,7 +283,7 @@ fn is_kept_ready(ctx: &RuleContext<'_>, tiers: &[usize], high: usize) -> bool {
     })
 }
 
-/// About all requests go on: as many connections lead out as requests are under way, or as connections lead in.
+/// True if about all requests go on: as many connections lead out as requests are under way, or they grow with the load.
 fn passes(ctx: &RuleContext<'_>, tiers: &[usize], out: f64, low: usize, high: usize) -> bool {
     let total = |step: usize| total_out(ctx, tiers, step);
     let in_flight = under_way(ctx, high);

@@ -1,4 +1,4 @@
-//! What other rows of a table tell of a row.
+//! What other rows of a table show about a row.
 
 use plimsoll_stats::line;
 
@@ -8,18 +8,18 @@ use crate::hosts::utilisation::TIE;
 use crate::table::{alone, apart, load_effect, together_per_sec};
 use crate::verdict::context::RuleContext;
 
-/// What the time between two answers may differ from a line: a hold takes some time itself, which no hold does not.
+/// How far the time between two answers may be from a line: a hold takes some time itself, which no hold does not.
 const OFF_LINE: f64 = 0.15;
 
 /// The tiers of a row that were measured alone.
 pub(crate) struct Alone {
     pub(crate) tiers: Vec<String>,
-    /// What they carry alone, together.
+    /// The throughput that they carry alone, in total.
     pub(crate) together_per_sec: f64,
 }
 
 impl Alone {
-    /// `None` where none was measured alone.
+    /// `None` if no tier was measured alone.
     pub(crate) fn new(row: &TableRow) -> Option<Self> {
         let tiers = alone(row).map(|tier| tier.name.clone()).collect();
         let together_per_sec = together_per_sec(row);
@@ -27,7 +27,7 @@ impl Alone {
     }
 }
 
-/// Requests that a tier holds at once in a row: what it carries, alone if that is known, times the time it holds each.
+/// Requests that a tier holds at once in a row: its throughput (measured alone if known) times the time that it holds each.
 fn held_at_once(row: &TableRow, name: &str) -> Option<f64> {
     let tier = row.tiers.iter().find(|tier| tier.name == name);
     let carried = match tier {
@@ -37,15 +37,15 @@ fn held_at_once(row: &TableRow, name: &str) -> Option<f64> {
     row.held_sec.filter(|held_sec| *held_sec > 0.0).map(|held_sec| carried * held_sec)
 }
 
-/// The number of workers of a tier, if another row with a time that differs by a quarter or more gives the same
-/// within 5 %. Each worker is held a little longer than was ordered, so that the largest product is nearest to the truth.
+/// The number of workers of a tier, if another row whose hold time differs by a quarter or more gives the same
+/// within 5 %. Each worker is held a little longer than was asked for, so that the largest product is nearest to the truth.
 pub(crate) fn held_workers(ctx: &RuleContext<'_>, row: &TableRow, name: &str) -> Option<Estimate> {
     let here = held_at_once(row, name)?;
     let is_other_time =
         |other: &&&TableRow| other.held_sec.zip(row.held_sec).is_some_and(|(a, b)| apart(a, b));
     let others = ctx.obs.rows.iter().filter(is_other_time).filter_map(|other| held_at_once(other, name));
     let same: Vec<f64> = others.filter(|held| (held / here - 1.0).abs() <= TIE).collect();
-    // As much as there are connections is the load, and no pool.
+    // A number as high as the connections is the load, and no pool.
     if same.is_empty() || here >= (1.0 - TIE) * row.connections.unwrap_or(f64::INFINITY) {
         return None;
     }
@@ -54,17 +54,17 @@ pub(crate) fn held_workers(ctx: &RuleContext<'_>, row: &TableRow, name: &str) ->
     Some(Estimate { value: most, interval: Some((least, (1.0 + TIE) * most)) })
 }
 
-/// The time between two answers as a line over the time h of a hold: 1/X = (s + k·h)/K where each of K workers serves a request
-/// for s, and is held k times. More load must give no more, so that K is not the number of clients.
+/// The time between two answers as a line over the time h of a hold: 1/X = (s + k·h)/K, where each of K workers serves a request
+/// for s and is held k times. More load must give no more throughput: otherwise K is the number of clients.
 pub(crate) struct HeldLine {
     /// s/K, in seconds.
     pub(crate) least_sec: f64,
-    /// K/k: k is not in a table.
+    /// K/k; a table does not give k.
     pub(crate) per_hold: f64,
 }
 
 impl HeldLine {
-    /// `None` unless three times or more lie on a line.
+    /// `None` unless three or more hold times lie on a line.
     pub(crate) fn new(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Self> {
         let is_same = |other: &TableRow| {
             let other = TableRow { held_sec: row.held_sec, ..other.clone() };

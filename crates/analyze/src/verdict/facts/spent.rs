@@ -1,4 +1,4 @@
-//! How much of each resource was used, the busiest first.
+//! How much of each resource was used, busiest first.
 
 use crate::findings::{Excluded, Limit, Place};
 use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
@@ -6,11 +6,11 @@ use crate::hosts::utilisation::{BUSY, FREE};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::cpu::is_no_limit;
 
-/// A limit of a host.
+/// A limit and the name of its host.
 pub(crate) type Named<'n> = (Limit, &'n str);
 
 impl<'a> RuleContext<'a> {
-    /// Those that requests spend and that can be the limit: not a CPU that others fill and that the target does not wait for.
+    /// The resources that requests spend and that can be the limit. A CPU that others fill and that the target does not wait for cannot.
     pub(crate) fn limiting(&self) -> impl Iterator<Item = &'a Resource> {
         let ctx = *self;
         self.of_target().filter(move |resource| {
@@ -18,7 +18,7 @@ impl<'a> RuleContext<'a> {
         })
     }
 
-    /// What is between free and busy, or free on average and held up in most periods, and so cannot be ruled out.
+    /// Resources that cannot be ruled out: between free and busy, or free on average but throttled in most periods.
     pub(crate) fn nearly_full(&self) -> Vec<&'a Resource> {
         let near = |resource: &&Resource| {
             let share = self.share(resource);
@@ -27,12 +27,12 @@ impl<'a> RuleContext<'a> {
         self.limiting().filter(near).collect()
     }
 
-    /// Resources that the load spends. One core by itself says nothing: the kernel moves work about.
+    /// Resources that the load spends. A single core is left out, because the kernel moves work between cores.
     pub(crate) fn spent(&self) -> impl Iterator<Item = &'a Resource> {
         self.limiting().filter(|resource| resource.kind != ResourceKind::Core)
     }
 
-    /// Resources that the load spends, by the share of them that was used.
+    /// Resources that the load spends with the share of each that was used, highest share first.
     pub(crate) fn spent_by_share(&self) -> Vec<(&'a Resource, f64)> {
         let share = |resource| Some((resource, self.share(resource)?));
         let mut shares: Vec<_> = self.spent().filter_map(share).collect();
@@ -40,7 +40,7 @@ impl<'a> RuleContext<'a> {
         shares
     }
 
-    /// The resource that was used most, but for those named. A host's processors, threads and quotas are one thing.
+    /// The most used resource that is not named. A host's processors, threads and quotas count as one.
     pub(crate) fn busiest_but(&self, named: &[Named<'_>]) -> Option<ResourceUse> {
         let is_same = |a: Limit, b: Limit| a == b || runs_code(a) && runs_code(b);
         let is_other = |(resource, _): &(&Resource, f64)| {
@@ -52,12 +52,12 @@ impl<'a> RuleContext<'a> {
         Some(self.use_of(resource))
     }
 
-    /// For each host its busiest resource that is not named, or that its CPU was not observed; and the generator.
-    /// Nothing where no host is watched.
+    /// For each host its most used resource that is not named, or the fact that its CPU was not observed; and the generator.
+    /// Empty where no host is watched.
     pub(crate) fn excluded(&self, named: &[Named<'_>]) -> Vec<Excluded> {
         let shares = self.spent_by_share();
         let is_named = |resource: &Resource| named.contains(&(resource.kind.limit(), &resource.host));
-        // The quota of a container may be known where its machine's processors are not.
+        // The quota of a container may be known where the processors of its machine are not.
         let is_code_named = |host: &str| named.iter().any(|(limit, own)| runs_code(*limit) && *own == host);
         let of_host = |host: &str| {
             let mut own = shares.iter().filter(|(resource, _)| resource.host == host);

@@ -1,4 +1,4 @@
-//! The threads that do the work: those at their end, those alike, those that wait for each other.
+//! The threads that do the work: threads at their limit, threads with the same work, threads that wait for each other.
 
 use plimsoll_record::metric::{process, waiting};
 use plimsoll_record::{Source, Subject};
@@ -14,20 +14,20 @@ use crate::hosts::utilisation::{BUSY, TIE};
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 
-/// Work that is done by turns but for a small part has at most this many requests under way.
+/// If almost all work is done by turns, at most this many requests are worked on at a time.
 pub(crate) const MAX_TURNS: f64 = 1.5;
 
-/// The busiest thread at its end of one process name.
+/// The busiest thread at its limit among those of one process name.
 pub(crate) struct HotThread<'s> {
     pub(crate) thread: &'s Resource,
     pub(crate) time: ThreadTime,
-    /// The name of its process, which a thread may not carry itself; empty where it is not known.
+    /// The name of its process, which may differ from the thread's; empty where it is unknown.
     pub(crate) process: String,
-    /// How many threads of that name are at their end.
+    /// How many threads of that process name are at their limit.
     pub(crate) alike: usize,
 }
 
-/// The busiest thread of each process that has one at its end. Workers of one name are one server.
+/// The busiest thread of each process name that has one at its limit. Workers of one name count as one server.
 pub(crate) fn hot<'s>(ctx: &'s RuleContext<'_>) -> Vec<HotThread<'s>> {
     let time = |thread: &'s Resource| ThreadTime::new(ctx, thread).filter(|time| is_hot(ctx, thread, *time));
     let mut all: Vec<(&Resource, ThreadTime, String)> = ctx
@@ -50,8 +50,8 @@ pub(crate) fn hot<'s>(ctx: &'s RuleContext<'_>) -> Vec<HotThread<'s>> {
     hot
 }
 
-/// A collector's thread is memory's matter. Where all of the host's CPU is used about as much, or all of the cores that it may run
-/// on, that is the limit; and where a thread gets less than half of what it wants, what keeps it from the CPU is.
+/// False for a collector's thread, which is a matter of memory. If all of the host's CPU is used about as much, or all cores that the
+/// thread may run on, these are the limit; if a thread gets less than half of the CPU that it needs, the limit is what keeps it from it.
 fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
     let is_busier = |cpu: &Resource| ctx.share(cpu).is_some_and(|whole| time.used > (1.0 + TIE) * whole);
     let has_room = ctx
@@ -70,7 +70,7 @@ fn name_of_process(ctx: &RuleContext<'_>, thread: &Resource) -> String {
     owner.map_or_else(|| thread.name(), |(subject, _)| subject.name()).to_owned()
 }
 
-/// The other threads of its process that have its name, and so the same work.
+/// The other threads of its process with its name, and so with the same work.
 pub(crate) fn alike<'s>(
     ctx: &'s RuleContext<'_>,
     thread: &'s Resource,
@@ -81,30 +81,30 @@ pub(crate) fn alike<'s>(
     others.filter(|(subject, _)| role(subject.name()) == role(thread.name())).map(|(_, track)| track)
 }
 
-/// What a thread is called, without the number that tells it from others of its kind.
+/// The name of a thread without its number.
 fn role(name: &str) -> &str {
     name.trim_end_matches(|last: char| last.is_ascii_digit() || "-#_ ".contains(last))
 }
 
-/// Cores that the other threads of its process and name used.
+/// Cores used by the other threads of its process with its name.
 pub(crate) fn used_by_alike(ctx: &RuleContext<'_>, thread: &Resource) -> f64 {
     alike(ctx, thread).filter_map(|other| cpu_of(other, ctx.span())).sum()
 }
 
-/// More than one core, so that two threads do run at once at times, and clearly less than two.
+/// True for more than one core, so that two threads do run at once at times, and clearly less than two.
 pub(crate) fn is_by_turns(cores: f64) -> bool {
     (1.0 + TIE..MAX_TURNS).contains(&cores)
 }
 
-/// Threads of a process that waited for another thread at any moment, the mean.
+/// The mean number of threads of a process that waited for another thread.
 pub(crate) fn waiting_for_others(ctx: &RuleContext<'_>, host: &str, subject: Subject<'_>) -> Option<f64> {
     let track = ctx.obs.hosts.track(host, Source::Waiting, subject)?;
     let samples = track.per_sec(waiting::LOOKS, ctx.span()).filter(|samples| *samples > 0.0)?;
     Some(track.per_sec(waiting::FUTEX, ctx.span())? / samples)
 }
 
-/// Threads of a process that waited for a disk at any moment, the mean, for the process with the most of them. Those that did so
-/// before there was load wait for something else than requests; so do those of a process that serves none.
+/// The process with the most threads waiting for a disk, and their mean number. Threads that did so before there was load wait for
+/// something other than requests, and so do those of a process that serves none; neither count.
 pub(crate) fn waiting_for_disk(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
     let mean = |track: &Track<'_>, span: Span| {
         let samples = track.per_sec(waiting::LOOKS, span).filter(|samples| *samples > 0.0)?;
@@ -119,7 +119,7 @@ pub(crate) fn waiting_for_disk(ctx: &RuleContext<'_>, host: &str) -> Option<(Str
     serving.filter_map(of_requests).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Whether a thread of a host's processes waited for a disk.
+/// True if threads of a host's processes waited for a disk.
 pub(crate) fn is_disk_waited_for(ctx: &RuleContext<'_>, host: &str) -> bool {
     waiting_for_disk(ctx, host).is_some_and(|(_, threads)| threads >= bounds::DISK_WAITING)
 }
@@ -129,22 +129,23 @@ pub(crate) struct Computing<'s> {
     pub(crate) host: &'s str,
     /// The name of its processes.
     pub(crate) process: &'s str,
-    /// Cores that these used.
+    /// Cores that they used.
     pub(crate) cores: f64,
-    /// Cores that they were ready for.
+    /// The mean number of their threads that were ready and had no CPU.
     pub(crate) ready: f64,
     /// Threads that take part.
     pub(crate) threads: usize,
 }
 
 impl Computing<'_> {
-    /// As many threads as requests are its workers. With more of them something lets only so many run.
+    /// True if it has about as many threads as there are requests: these are its workers. With more threads, something lets only so
+    /// many run.
     pub(crate) fn are_workers(&self, at_once: Concurrency) -> bool {
         (self.threads as f64) < at_once.count.value * (1.0 + bounds::SAME_SIZE) + 0.5
     }
 }
 
-/// The processes of one name that compute for nine tenths or more of the X·S₀ seconds a second that requests take.
+/// The processes of one name that compute for nine tenths or more of the X·S₀ seconds per second that requests take.
 pub(crate) fn computing<'s>(ctx: &RuleContext<'s>, at_once: Concurrency) -> Option<Computing<'s>> {
     let least = BUSY * at_once.count.value.max(1.0);
     let all = ctx
@@ -156,7 +157,7 @@ pub(crate) fn computing<'s>(ctx: &RuleContext<'s>, at_once: Concurrency) -> Opti
         || ctx.obs.hosts.of(host, Source::Process).filter(move |(subject, _)| subject.name() == process);
     let ready: f64 = named().filter_map(|(_, track)| cpu::ready(ctx, track)).sum();
     let follows = |track: &Track<'_>| ctx.follows_load(track).or_else(|| ctx.sleeps(track)) == Some(true);
-    // More than one thread can have is the host's CPU's matter, and waiting more than running that of what keeps it.
+    // If the threads wait more than they run, the limit is what keeps them from the CPU.
     let is_most = cores + ready >= least && ready < bounds::KEPT * (cores + ready);
     let threads = sharing(ctx, host, process);
     (is_most && named().all(|(_, track)| follows(track))).then_some(Computing {
@@ -188,7 +189,7 @@ pub(crate) fn threads_of(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
     processes.filter_map(|(_, track)| track.last(process::THREADS)).reduce(|a, b| a + b)
 }
 
-/// The threads of a tier that ran in the whole run, each counted however short it lived; `None` where none were observed.
+/// The number of threads of a tier that ran during the whole run, however short each lived; `None` where none were observed.
 pub(crate) fn ever_ran(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
     let threads: Vec<Option<u32>> =
         of_tier(ctx, tier, Source::Thread).map(|(subject, _)| subject.pid()).collect();

@@ -1,8 +1,8 @@
-//! `connections`, as the load itself sees it: a server closes new connections without an answer and goes on serving those
-//! it has. In two steps or more 5 % of the requests found their connection closed, what is served is the same within 10 % over
-//! these, less was served before, and nothing of a watched target is busy.
+//! `connections`, as the load itself shows it: a server closes new connections without an answer and goes on serving those
+//! it has. In two steps or more, 5 % of the requests found their connection closed; what is served is the same within 10 % over
+//! these steps; less was served before; and nothing of a watched target is busy.
 //!
-//! One that closes what has waited too long for a worker looks the same, so that a pool is an alternative.
+//! A server that closes what has waited too long for a worker looks the same, so a pool is an alternative.
 
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, StepSummary};
 use crate::hosts::utilisation::BUSY;

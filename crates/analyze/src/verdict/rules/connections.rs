@@ -1,9 +1,10 @@
-//! `connections`: no place for another one, among descriptors, by a server's own bound, or in an accept queue.
+//! `connections`: there is no room for another one, among descriptors, by a server's own bound, or in an accept queue.
 //!
 //! Condition, at the step where throughput stopped growing (a bound that is met only beyond it did not stop growth), or
-//! where none is known at the deciding step and those that failed: a process has all but two of its descriptors open, a
-//! component counts connections that it turned away or has as many open as it allows, the kernel's table of tracked connections
-//! is full and connections time out, or one in a hundred new connections found an accept queue full and that was felt. What is as full at any load stops nothing.
+//! where none is known at the deciding step and those that failed: a process has all but two of its descriptors open; a
+//! component counts connections that it turned away, or has as many open as it allows; the kernel's table of tracked connections
+//! is full and connections time out; or one in a hundred new connections found an accept queue full and that was felt. A bound
+//! that is met at any load stops nothing.
 
 use plimsoll_record::metric::{conntrack, mariadb, memcached, nginx, redis, tcp};
 use plimsoll_record::{FailureKind, Source, Subject};
@@ -21,16 +22,16 @@ use crate::verdict::facts::queue::Queue;
 use crate::verdict::facts::served::failed_to_connect;
 use crate::verdict::facts::threads::{ever_ran, threads_of};
 
-/// A process that has all but this many of its descriptors open has none to give: some are kept back.
+/// A process with no more than this many descriptors left has none to give: some are kept back.
 const DESCRIPTORS_LEFT: f64 = 2.0;
 
-/// Connections turned away a second from which on a component turns away: one in two seconds.
+/// A component turns connections away if it does so more often than this per second: once in two seconds.
 const TURNED_AWAY_PER_SEC: f64 = 0.5;
 
 /// Components that count the connections that they turn away.
 const TURN_AWAY: [Source; 4] = [Source::Memcached, Source::Mariadb, Source::Redis, Source::Nginx];
 
-/// What had no room for a connection, one for each host.
+/// The bounds that left no room for a connection, one for each host.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let of_host = |host: &str| {
         let found = descriptors(ctx, host).or_else(|| turned_away(ctx, host));
@@ -60,7 +61,7 @@ fn observed(place: Place, claim: Claim, evidence: Evidence, advice: Advice) -> C
     }
 }
 
-/// What is held at any load, as connections that are kept ready, did not stop growth when it was met.
+/// True if it was below the bound at some load. What is held at any load, such as connections kept ready, did not stop growth.
 fn was_lower(held: &Resource, bound: f64) -> bool {
     held.used.len() == 1 || held.used.iter().flatten().any(|used| *used < bound)
 }
@@ -82,7 +83,7 @@ fn descriptors(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     ))
 }
 
-/// Connections that a component turned away a second.
+/// Connections per second that a component turned away.
 fn turned_away_per_sec(source: Source, track: &Track<'_>, span: Span) -> Option<f64> {
     let rate = |metric| track.per_sec(metric, span).or_else(|| track.per_sec_around(metric, span));
     match source {
@@ -109,7 +110,7 @@ fn turned_away(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     Some(observed(place, Claim::TurnedAway { per_sec, at }, evidence, Advice::RaiseSetting))
 }
 
-/// A component that has as many connections open as it allows.
+/// Finds a component that has as many connections open as it allows.
 fn full(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let at_limit = |(index, step, _): (usize, &StepSummary, Span)| {
         ctx.of_kind(ResourceKind::Connections).filter(|server| server.host == host).find_map(|server| {
@@ -123,7 +124,7 @@ fn full(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     Some(observed(place, Claim::ConnectionsFull { open, most }, evidence, Advice::MoreConnections))
 }
 
-/// The kernel's table of tracked connections was full, and new connections timed out: their first packets are dropped without
+/// Finds a full kernel table of tracked connections, with new connections that timed out: their first packets are dropped without
 /// an answer.
 fn tracked(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let table = ctx.obs.hosts.track(host, Source::Conntrack, Subject::Host)?;
@@ -146,7 +147,7 @@ fn tracked(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     })
 }
 
-/// New connections a second that found an accept queue of a host full, and those that were opened.
+/// New connections per second of a host that found an accept queue full, and those that were opened.
 #[derive(Clone, Copy)]
 struct Overflow {
     dropped: f64,
@@ -160,20 +161,21 @@ impl Overflow {
         Some(Self { dropped, opened: rate(tcp::PASSIVE_OPENS).unwrap_or(0.0) })
     }
 
-    /// More than the burst of a step's begin.
+    /// True for more than the burst at the beginning of a step.
     fn counts(self) -> bool {
         let all = self.dropped + self.opened;
         self.dropped > 0.0 && self.dropped >= bounds::OVERFLOWN * all
     }
 }
 
-/// Connections that fail are those of an accept queue only if they are as many as count there.
+/// True if enough connections failed to be those that an accept queue dropped.
 fn are_connections_missed(step: &StepSummary) -> bool {
     failed_to_connect(step) as f64 >= bounds::OVERFLOWN * step.counts.ended().max(1) as f64
 }
 
-/// New connections found the accept queue full, and did not at a lower load. Hosts count that; where the queue itself was full
-/// too, or connections failed, it held requests back. A process that accepts late for another reason has a full queue as well.
+/// Finds an accept queue that new connections found full, and did not at a lower load. Hosts count such connections. The queue held
+/// requests back if it was itself observed full, or if connections failed. A process that accepts late for another reason has a
+/// full queue as well.
 fn accept_queue(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let tcp = ctx.obs.hosts.track(host, Source::Tcp, Subject::Host)?;
     let was_lower = |step: &StepSummary| {
@@ -200,8 +202,8 @@ fn accept_queue(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     Some(Candidate { basis: Basis::Inferred, ..found })
 }
 
-/// A server that has accepted as many connections as it serves at once and lets the others wait, and has not a thread for
-/// each: what it has a bound of is connections, not workers.
+/// Finds a server that has accepted as many connections as it serves at once, lets the others wait, and has no thread for
+/// each: its bound is on connections, not on workers.
 pub(crate) fn accepted(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return None };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
@@ -224,8 +226,8 @@ pub(crate) fn accepted(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     })
 }
 
-/// As many connections are open to a tier as requests are served at once, each for one request. Where the others wait in the tier
-/// that opens them, nothing keeps a pool of them, and it is the callee that may allow no more.
+/// Finds a callee to which as many connections are open as requests are served at once, each for one request. If the others wait in
+/// the tier that opens them, nothing keeps a pool of connections, and the callee may allow no more.
 pub(crate) fn allowed(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [from] = queue.tiers.as_slice() else { return None };
     let from = ctx.obs.flow.tiers.get(*from)?;
@@ -250,18 +252,18 @@ pub(crate) fn allowed(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency
     })
 }
 
-/// A step of the plateau at which a tier has connections that it has not accepted.
+/// A step of the plateau at which a tier has connections that wait to be accepted.
 struct HeldUp {
     /// Requests under way.
     load: u32,
     waiting: f64,
     accepted: f64,
-    /// Few of those that it has accepted are unread.
+    /// True if few of the accepted connections are unread.
     all_read: bool,
 }
 
-/// As many connections are accepted as requests are served at once, and never more. Where each request opens one there are fewer
-/// at times, until so many wait that another one takes each place at once.
+/// True if as many connections are accepted as requests are served at once, and never more. If each request opens one, there are
+/// fewer at times, until so many wait that another one takes each place at once.
 fn is_at_bound(held_up: &[HeldUp], count: f64) -> bool {
     let highest = held_up.iter().max_by_key(|step| step.load);
     held_up.len() >= 2

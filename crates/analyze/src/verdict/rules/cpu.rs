@@ -1,8 +1,8 @@
-//! `cpu`: nine tenths of the processors of a host are used; eight tenths where its control group is throttled in most
-//! periods, or where the target's processes used or were ready for 95 % of a host measured by its group. Or a core is used so, half of its time
-//! with packets; or the few that processes may run on are. It is observed where the utilisation law U = U₀ + D·X holds
-//! (Denning and Buzen 1978), or the watched processes account for eight tenths of the use. A core that is busy
-//! otherwise is known by its thread.
+//! `cpu`: nine tenths of a host's processors are used, or eight tenths where its control group is throttled in most
+//! periods, or where the target's processes used or were ready for 95 % of a host measured by its group. Or one core is used as
+//! much, half of its time with packets; or the few cores that processes may run on are. It is observed where the utilisation law
+//! U = U₀ + D·X holds (Denning and Buzen 1978), or the watched processes account for eight tenths of the use. A core that is busy
+//! otherwise shows as a busy thread.
 
 use crate::findings::{Advice, BusiestProcess, Claim, Limit, Observation};
 use crate::hosts::demand::Law;
@@ -16,7 +16,7 @@ use crate::verdict::facts::cpu::{
     with_whole_ones_of,
 };
 
-/// Hosts whose CPU is busy, and hosts of which one core is, with packets.
+/// Hosts with a busy CPU, hosts with a core that is busy with packets, and sets of allowed cores that are busy.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let busy = ctx.cpus().filter(|cpu| is_busy(ctx, cpu) && !is_no_limit(ctx, cpu));
     let hosts = busy.map(|cpu| host(ctx, cpu));
@@ -25,10 +25,10 @@ pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     hosts.chain(cores).chain(allowed).collect()
 }
 
-/// Processes may run on some cores only, and these are busy while others are not.
+/// Finds cores that are busy while others are idle, because processes may run on these only.
 fn allowed_cores(ctx: &RuleContext<'_>, cores: &Resource) -> Option<Candidate> {
     let share = ctx.share(cores).filter(|_| are_cores_short(ctx, cores))?;
-    // As many workers as there are cores use no more of them.
+    // Threads that have a whole core each need more workers to use more cores.
     let more_workers = with_whole_ones_of(ctx, cores) > 0;
     Some(Candidate {
         share: Some(share),
@@ -70,13 +70,13 @@ fn basis(ctx: &RuleContext<'_>, cpu: &Resource) -> Basis {
     if is_polled(ctx, cpu) { Basis::Polled } else { Basis::observed(is_used_by_requests(ctx, cpu)) }
 }
 
-/// Full at any load, and no process of the target waits for it: what has it gives it up, as threads that poll do.
+/// True if it is full at any load and no process of the target waits for it: its users give it up, as threads that poll do.
 fn is_polled(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
     let broken = cpu.demand.is_some_and(|demand| demand.law == Law::Broken);
     broken && kept(ctx, &cpu.host).is_some_and(|kept| kept < bounds::FELT)
 }
 
-/// The law holds over the ladder; or throughput hardly differed and the watched processes account for the use.
+/// True if the law holds over the ladder, or if throughput hardly differed and the watched processes account for the use.
 fn is_used_by_requests(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
     let by_ours = || {
         let ours = ctx.cores_of_processes(&cpu.host, None, ctx.span());
@@ -86,7 +86,7 @@ fn is_used_by_requests(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
     ctx.is_used_by_requests(cpu) && (holds || by_ours())
 }
 
-/// The watched process that used most of it, with its children: a server may start one for each request.
+/// The watched process that used most of it, including its children: a server may start one for each request.
 fn busiest(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<BusiestProcess> {
     let with_children = |(name, own)| {
         let children = ctx.cores_of_children(&cpu.host, name, ctx.span());
@@ -103,7 +103,7 @@ fn busiest(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<BusiestProcess> {
     })
 }
 
-/// More cores help only what can use them: a thread that has a whole one needs a second next to it.
+/// True if a thread has a whole core: more cores help only with a second such thread next to it.
 fn has_whole_core(ctx: &RuleContext<'_>, host: &str) -> bool {
     with_whole_cores(ctx, host).next().is_some()
 }

@@ -1,8 +1,8 @@
 //! `dependency`: requests are passed on to something that no probe watches, and wait there.
 //!
-//! Condition: the queue of requests leads out of the last watched tier to an address that is not watched. If the requests
-//! served at once are as many as the connections out, the dependency answers under load as it does without, and the number
-//! of connections may be what limits; if they are fewer, it is slower under load, and it limits for certain. Or fewer connections
+//! Condition: connections lead from the queue of requests in the last watched tier to an address that is not watched. If as many
+//! requests are served at once as connections lead out, the dependency answers under load as it does without, and the number
+//! of connections may be the limit; if fewer are served, it is slower under load, and it limits for certain. Or fewer connections
 //! than requests lead there, as out of a pool, and clearly more than requests are served at once.
 
 use crate::findings::{Advice, Claim, Limit, Observation, Place};
@@ -12,7 +12,7 @@ use crate::verdict::context::RuleContext;
 use crate::verdict::facts::concurrency::Concurrency;
 use crate::verdict::facts::queue::{Outside, Queue};
 
-/// What is not watched, and whether it is slower under load. `at_once` is how many requests are served at once.
+/// The dependency, and whether it is slower under load. `at_once` is the number of requests served at once.
 pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: f64) -> Option<(Candidate, bool)> {
     let outside = queue.outside.as_ref()?;
     let found = found(ctx, queue, (outside, at_once))?;
@@ -35,12 +35,12 @@ fn found(ctx: &RuleContext<'_>, queue: &Queue, (outside, at_once): (&Outside, f6
     })
 }
 
-/// What is not watched behind a bounded number of connections, clearly more than requests are served at once: those that are not
-/// served wait there, whatever bounds the connections. With it, whether requests opened these: they may idle where as many are open at
-/// the lowest load.
+/// Finds a dependency behind a bounded number of connections that is clearly higher than the number of requests served at once: the
+/// others wait there, whatever bounds the connections. The flag is true if requests opened the connections; if as many are open at
+/// the lowest load, they may be idle.
 ///
-/// Not where requests go several ways at once, or where all but those that are served wait at the door. Of a mix, those that are served
-/// at once are of some kinds only.
+/// `None` where requests go several ways at once, where all but those that are served wait at the door, and for a mix, whose
+/// requests served at once are of some kinds only.
 pub(crate) fn behind_a_bound(
     ctx: &RuleContext<'_>,
     queue: &Queue,
@@ -48,7 +48,7 @@ pub(crate) fn behind_a_bound(
 ) -> Option<(Candidate, bool)> {
     let outside = queue.beyond.as_ref()?;
     let count = at_once.count.value;
-    // Those that are kept ready are no matter of what a request opens.
+    // Connections that are kept ready say nothing about how many a request opens.
     let each = if outside.is_kept_ready { 1.0 } else { outside.each };
     let is_more = outside.connections > (1.0 + bounds::SAME_SIZE) * count * each;
     let are_workers = queue.inside.is_some_and(|inside| bounds::is_same_size(inside, count));
@@ -59,8 +59,8 @@ pub(crate) fn behind_a_bound(
     Some((found(ctx, queue, (outside, count))?, !outside.is_kept_ready))
 }
 
-/// Requests wait inside a tier that keeps fewer connections than it serves requests at once: they may share these, and what
-/// answers there, or behind it, may be what they wait for.
+/// Finds the callee of a tier in which requests wait and which keeps fewer connections than it serves requests at once. Requests may
+/// share these connections and wait for what answers there, or behind it.
 pub(crate) fn over_few_connections(ctx: &RuleContext<'_>, queue: &Queue, at_once: f64) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return None };
     let few = 0.5..(1.0 - bounds::SAME_SIZE) * at_once;

@@ -1,7 +1,7 @@
 //! `disk`: a control group uses nine tenths of its cap of bytes, or threads of the target wait for a device half of the
-//! time (the state D of `/proc`, sampled). Where waits are not sampled, a device that is busy by more of its time the
-//! more load there is counts as well. A group that is held to its cap leaves the device idle. Threads that waited before there
-//! was load, and those of processes that serve no requests, do not count.
+//! time (the state D of `/proc`, sampled). Where waits are not sampled, a busy device whose busy time grows with the load counts as
+//! well. A group that is held to its cap leaves the device idle. Threads that waited before there was load, and threads of
+//! processes that serve no requests, do not count.
 
 use plimsoll_record::metric::pressure;
 
@@ -14,7 +14,7 @@ use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::threads::{is_disk_waited_for, waiting_for_disk};
 
-/// Control groups that read or write as many bytes as they may.
+/// Control groups that read or write as many bytes as their cap allows.
 pub(crate) fn caps(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let ways = [ResourceKind::DiskRead, ResourceKind::DiskWrite];
     let all = ways.into_iter().flat_map(|way| ctx.of_kind(way));
@@ -59,7 +59,7 @@ fn wait(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
         return None;
     }
     let stalled = ctx.rate(host, pressure::IO_SOME_US).map(|us| us / 1e6);
-    // Threads that wait in the state D while no disk is used and no task waits for one wait for something else.
+    // If no disk is used and no task waits for one, threads in the state D wait for something else.
     if device.is_some_and(|(_, share)| share < TIE) && stalled.is_some_and(|part| part < TIE) {
         return None;
     }
@@ -95,7 +95,7 @@ fn wait_rows(
     rows
 }
 
-/// More of the device's time is used under load than at the lowest step.
+/// True if more of the device's time is used under load than at the lowest step.
 fn grows_with_load(ctx: &RuleContext<'_>, used: &[Option<f64>]) -> bool {
     let load = |(step, used): (&crate::findings::StepSummary, &Option<f64>)| {
         Some(Load { throughput_per_sec: step.throughput.value, used: (*used)? })

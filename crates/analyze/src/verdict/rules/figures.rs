@@ -1,4 +1,4 @@
-//! What a table writes down of a tier that no other figure shows: `pool`, `memory`, `disk` and `refused`.
+//! Limits that only the figures of a table show: `pool`, `memory`, `disk` and `refused`.
 //!
 //! Conditions: nine tenths or more of a pool's workers, of the memory, or of the time of the disk are used; a third or more of
 //! the time is garbage collection; one request in a hundred is refused, or fails.
@@ -11,12 +11,12 @@ use crate::verdict::bounds;
 use crate::verdict::candidate::Candidate;
 use crate::verdict::context::RuleContext;
 
-/// Pools of tiers of which nearly all workers are in use.
+/// Pools of tiers in which nearly all workers are in use.
 pub(crate) fn pools(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     full(ctx, ResourceKind::Pool)
 }
 
-/// What limits where no processor, link or pool is used up.
+/// The limit of a row in which no processor, link or pool is used up.
 pub(crate) fn others(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
     let kinds = [ResourceKind::Memory, ResourceKind::Disk];
     let full = || kinds.into_iter().flat_map(|kind| full(ctx, kind)).next();
@@ -79,7 +79,7 @@ fn refused(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
     })
 }
 
-/// Throughput of a row that fails is none that it holds.
+/// The throughput of a row with failures is not what the target holds.
 fn failing(row: &TableRow) -> Option<Candidate> {
     let part = row.failed_ratio.filter(|part| *part >= bounds::FAILING)?;
     let found = Candidate::new(Limit::Unknown, Place::Nowhere, RowClaim::RowFails { part });

@@ -1,7 +1,7 @@
-//! `bandwidth` and `packets`: a link carries what it can, one way.
+//! `bandwidth` and `packets`: a link is full in one direction.
 //!
 //! Condition: nine tenths or more of a known capacity are used, in bits or in packets. It is observed where the utilisation
-//! law holds, or, where throughput hardly differed, where the bytes that the load received account for the use.
+//! law holds, or, if throughput hardly differed, where the bytes that the load received account for the use.
 
 use crate::findings::{Advice, Claim, Limit, Observation};
 use crate::hosts::demand::Law;
@@ -11,7 +11,7 @@ use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
 
-/// Links that are full, one way or the other.
+/// Links that are full in one direction.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let links = ctx.of_target().filter(|resource| resource.kind.is_of_link());
     let full = links.filter(|link| ctx.share(link).is_some_and(|share| share >= BUSY));

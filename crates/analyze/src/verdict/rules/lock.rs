@@ -1,8 +1,8 @@
 //! `lock`: requests take turns at one thing. The threads of a process use one core between them and none has it to
-//! itself; or a thread is at its end, another of its name was in another step, and threads wait for each other; or one
-//! request is worked on at a time (X·S₀ < 2, Little 1961) and others were read too, by one process or by several of
-//! which each could work on one; or each request has a process of one thread, and fewer are worked on at a time. A
-//! runtime that runs one thread at a time looks like the first.
+//! itself. Or a thread is at its limit, another of its name was in another step, and threads wait for each other. Or one
+//! request is worked on at a time (X·S₀ < 2, Little 1961) although others were read, by one process or by several of
+//! which each could work on one. Or each request has a process of one thread, and fewer are worked on at a time. A
+//! runtime that runs one thread at a time looks like the first case.
 
 use plimsoll_record::{Source, Subject};
 
@@ -40,8 +40,8 @@ pub(crate) fn one_core(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     ctx.hosts().into_iter().filter_map(|host| of_host(ctx, host)).collect()
 }
 
-/// No quota and no set of allowed cores holds a process that uses so many cores to one. Where a process does not say what its quota
-/// is, it may be in any group that uses as much.
+/// True if no quota and no set of allowed cores holds a process that uses this many cores to one. A process that does not report
+/// its quota may be in any group that uses as much.
 fn may_use_more(ctx: &RuleContext<'_>, host: &str, (subject, cores): (Subject<'_>, f64)) -> bool {
     let is_more = |cap: f64| cap > *ONE_AT_A_TIME.end();
     let quota = ctx.obs.hosts.track(host, Source::Process, subject).and_then(Track::quota);
@@ -85,10 +85,10 @@ fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     Some(Candidate { alternatives: vec![runtime], ..lock(ctx, place, claim, evidence) })
 }
 
-/// The work of one thread at a time, and not always the same one's: another thread of the same name had the most of it in
-/// another step. So any of them could serve next to the one that is at its end, on a host with room, and none does.
+/// Finds work that one thread does at a time, and not always the same one: another thread of its name did most of it in
+/// another step. Any of them could serve next to the thread at its limit, on a host with room, and none does.
 ///
-/// Threads that each wait for their own connections look the same where these are dealt out unevenly and anew in each step, but
+/// Threads that each wait for their own connections look the same if these are spread unevenly and anew in each step, but they
 /// wait for no other thread.
 pub(crate) fn in_turn(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Option<Candidate> {
     let host = &hot.thread.host;
@@ -102,14 +102,14 @@ pub(crate) fn in_turn(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Option<Cand
     turns.then(|| taking_turns(ctx, Place::process(host, subject.name()), cores))
 }
 
-/// A process whose threads used so many cores, most of the time one after another.
+/// A process whose threads used this many cores, most of the time one after another.
 fn taking_turns(ctx: &RuleContext<'_>, place: Place, cores: f64) -> Candidate {
     let evidence = ctx.row(Observation::CoresOfProcess(place.clone()), cores, None);
     lock(ctx, place, Claim::TakingTurns { cores, per_sec: ctx.throughput() }, vec![evidence])
 }
 
-/// A process that computes for all the time of its requests with more threads than these are, of which two run at once at
-/// times.
+/// Finds a process that computes for all the time of its requests, with more threads than there are requests, and at times with two
+/// threads at once.
 pub(crate) fn of_computing(
     ctx: &RuleContext<'_>,
     computing: &Computing<'_>,
@@ -120,7 +120,7 @@ pub(crate) fn of_computing(
     turns.then(|| taking_turns(ctx, Place::process(computing.host, computing.process), computing.cores))
 }
 
-/// Whether another thread of its process and name did more than it in a step in which that one took part.
+/// True if another thread of its process and name used more CPU than it in a step, and took part in the work there.
 fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
     let thread = |subject| ctx.obs.hosts.track(&busiest.host, Source::Thread, subject);
     let Some(own) = busiest.subject().and_then(thread) else { return false };
@@ -131,8 +131,8 @@ fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
     alike(ctx, busiest).any(|other| ctx.obs.spans.iter().any(|span| did_more(other, *span)))
 }
 
-/// Requests of which one is worked on at a time, while others have been read too: what they take turns at is within the process.
-/// Requests that were not read wait for a worker instead. A pool of two would serve two at least.
+/// Finds requests of which one is worked on at a time although others have been read: they take turns within the process.
+/// Requests that were not read wait for a worker instead. A pool of two would serve at least two.
 pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return among_instances(ctx, queue, at_once) };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
@@ -151,29 +151,29 @@ pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     Some(found)
 }
 
-/// One request is worked on at a time, and others have been read too.
+/// True if one request is worked on at a time and others have been read.
 fn is_one_at_a_time(queue: &Queue, at_once: Concurrency) -> bool {
     let most = at_once.count.interval.map_or(at_once.count.value, |(_, most)| most);
     most < 2.0 && queue.waits_inside(at_once.count.value) == Some(true)
 }
 
-/// The tier that most connections of another lead to, if its host is sampled.
+/// The tier to which most connections of another lead, if its host is sampled, and the number of these connections.
 fn callee<'a>(ctx: &RuleContext<'a>, queue: &Queue, tier: &Tier) -> Option<(&'a Tier, f64)> {
     let flow = tier.main_outflow(queue.step)?;
     let callee = ctx.obs.flow.tiers.get(flow.to).filter(|callee| callee.is_sampled())?;
     Some((callee, flow.connections[queue.step]?))
 }
 
-/// The same lock in what a tier calls: over as many connections as it has requests, these may all have gone on. It is not known
-/// whether they did where as many were open at the lowest load.
+/// The same lock in the tier that is called: with as many connections as requests inside, all of these may have gone on. If as many
+/// connections were open at the lowest load, it is not known whether they did.
 fn beyond(ctx: &RuleContext<'_>, queue: &Queue, tier: &Tier) -> Option<Candidate> {
     let (callee, connections) = callee(ctx, queue, tier)?;
     let may_be_there = connections >= bounds::PASSED_ON * queue.inside?;
     may_be_there.then(|| Candidate::named(Limit::Lock, callee.place()))
 }
 
-/// Requests of which one is worked on at a time, while several instances of a service have read others. Each instance could
-/// work on one of its own, so that they take turns at what all of them call.
+/// Finds requests of which one is worked on at a time although several instances of a service have read others. Each instance could
+/// work on one of its own, so they take turns at the tier that all of them call.
 fn among_instances(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let tiers: Vec<&Tier> = queue.tiers.iter().filter_map(|tier| ctx.obs.flow.tiers.get(*tier)).collect();
     let (first, others) = tiers.split_first().filter(|(_, others)| !others.is_empty())?;
@@ -192,13 +192,13 @@ fn among_instances(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -
     Some(lock(ctx, shared.place(), claim, evidence))
 }
 
-/// The mean must be so many times that of the lowest load where half of the requests are as fast as there.
+/// The mean must be this many times that of the lowest load, while half of the requests are as fast as there.
 const SOME_WAIT: f64 = 1.5;
-/// Half of the requests are as fast if their median grew by no more than this part.
+/// Half of the requests are as fast if their median grew by no more than this share.
 const OTHERS_DO_NOT: f64 = 0.1;
 
-/// Requests of which some wait inside a process and others do not, while no more are served. In a pool that each request takes a
-/// place of all of them would wait; X·S₀ is the size of nothing then.
+/// Finds requests of which some wait inside a process and others do not, while no more are served. If each request took a place in
+/// a pool, all would wait; X·S₀ is then not the size of a pool.
 pub(crate) fn of_some(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return None };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
@@ -225,7 +225,7 @@ pub(crate) fn of_some(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency
     Some(lock(ctx, tier.place(), claim, evidence))
 }
 
-/// Requests that each have a process of one thread, and of which fewer are worked on at a time than there are. No pool within
+/// Finds requests that each have a process of one thread, while fewer are worked on at a time than there are. No pool within
 /// a process can hold them back: they wait for something that the processes share.
 pub(crate) fn among_processes(
     ctx: &RuleContext<'_>,

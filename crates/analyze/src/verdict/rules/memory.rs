@@ -1,9 +1,9 @@
 //! `memory`: a third or more of a process's work is garbage collection, by the CPU time of its collectors or by the
-//! pauses that a JVM reports; or one page in ten requests is fetched from swap, or again from files at the limit of a
+//! pauses that a JVM reports. Or at least one page per ten requests is fetched from swap, or again from files at the limit of a
 //! control group. It is observed where the heap was four fifths full, or tasks waited for memory half of the time
 //! (PSI).
 //!
-//! A collector may run next to the requests. Where nothing is used up it counts only if these stand still for it.
+//! A collector may run next to the requests. If nothing is used up, it counts only if requests stand still for it.
 
 use std::collections::BTreeSet;
 
@@ -21,20 +21,20 @@ use crate::verdict::candidate::{Basis, Candidate, Explains};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::threads::{is_disk_waited_for, waiting_for_disk};
 
-/// A heap that is this full at its fullest leaves the collector no room.
+/// A heap that was this full at its fullest leaves the collector no room.
 const HEAP_FULL: f64 = 0.8;
 
-/// Tasks of a host that wait for memory this part of the time have it as their limit.
+/// Memory is the limit of a host whose tasks wait for it this share of the time.
 const STALLED: f64 = 0.5;
 
-/// Processes that collect garbage more than they should, and hosts that fetch pages for requests.
+/// Processes that collect too much garbage, and hosts that fetch pages for requests.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let collecting = |host| most(ctx, host).into_iter().map(move |one| collected(ctx, host, &one));
     ctx.hosts().into_iter().flat_map(|host| collecting(host).chain(paging(ctx, host))).collect()
 }
 
-/// The same where requests wait for it: they do so for pages, unless tasks are known to wait too rarely for that, and for a collector
-/// only while it stops their process, or leaves it no CPU.
+/// As [`candidates`], where requests wait for memory. They wait for pages, unless tasks are known to wait too rarely for that. They
+/// wait for a collector only while it stops their process, or leaves it no CPU.
 pub(crate) fn waits(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let collecting = |host| {
         let waited_for = move |one: &Collector<'_>| one.is_waited_for(ctx, host);
@@ -49,18 +49,18 @@ struct Collector<'a> {
     process: &'a str,
     /// Cores that all of its threads used.
     cores: Option<f64>,
-    /// The part of its CPU time that its collecting threads had.
+    /// The share of its CPU time that its collecting threads used.
     by_threads: Option<f64>,
-    /// The part of the time that its JVM stood still to collect, as that reports it.
+    /// The share of the time that its JVM reports as pauses for collection.
     pauses: Option<f64>,
-    /// The same at least, by its threads.
+    /// The smallest share of such pauses, by its collecting threads.
     stopped: f64,
-    /// How full its heap was at its fullest.
+    /// The highest share of the heap in use.
     heap: Option<f64>,
 }
 
 impl<'a> Collector<'a> {
-    /// The process of this number; `None` for a JVM that answers at an address, whose process is not known.
+    /// Reads the process `pid`, or with `None` a JVM that answers at an address and whose process is unknown.
     fn new(ctx: &RuleContext<'a>, host: &str, pid: Option<u32>) -> Self {
         let jvms = jvms(ctx, host, pid);
         let full = |track: &&Track<'_>| {
@@ -79,8 +79,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Whether requests wait for it: their process stands still for it often enough, or, where that is not known, may want the
-    /// CPU that it has.
+    /// True if requests wait for it: their process stands still for it often enough, or, where that is unknown, may need the
+    /// CPU that it uses.
     fn is_waited_for(&self, ctx: &RuleContext<'_>, host: &str) -> bool {
         let is_near = |share: Option<f64>| share.is_some_and(|share| share >= FREE);
         let mut quotas = ctx.of_kind(ResourceKind::Quota).filter(|group| group.host == host);
@@ -91,13 +91,13 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The part of its work that is garbage collection.
+    /// The share of its work that is garbage collection.
     fn part(&self) -> f64 {
         self.by_threads.into_iter().chain(self.pauses).fold(0.0, f64::max)
     }
 }
 
-/// What was read of the JVM of a process, or else of those whose processes are not known.
+/// The samples of the JVM of a process, or else of the JVMs whose processes are unknown.
 fn jvms<'a>(ctx: &RuleContext<'a>, host: &str, pid: Option<u32>) -> Vec<&'a Track<'a>> {
     let of = |pid| {
         let all = ctx.obs.hosts.of(host, Source::Jvm).filter(move |(subject, _)| subject.pid() == pid);
@@ -107,7 +107,7 @@ fn jvms<'a>(ctx: &RuleContext<'a>, host: &str, pid: Option<u32>) -> Vec<&'a Trac
     if own.is_empty() { of(None) } else { own }
 }
 
-/// The processes of a host that collect garbage, those whose collecting threads use most first.
+/// The processes of a host that collect garbage, those with the busiest collecting threads first.
 fn collectors<'a>(ctx: &RuleContext<'a>, host: &str) -> Vec<Collector<'a>> {
     let mut by_threads = collecting::collecting(ctx.obs.hosts, host, ctx.span());
     by_threads.sort_by(|a, b| b.cores.total_cmp(&a.cores));
@@ -125,7 +125,7 @@ fn collectors<'a>(ctx: &RuleContext<'a>, host: &str) -> Vec<Collector<'a>> {
     known.chain(others.into_iter().map(|pid| Collector::new(ctx, host, pid))).collect()
 }
 
-/// Those that do little else.
+/// The processes that spend a third of their work or more on garbage collection.
 fn most<'a>(ctx: &RuleContext<'a>, host: &str) -> Vec<Collector<'a>> {
     let mut all = collectors(ctx, host);
     all.retain(|one| one.part() >= bounds::COLLECTING);
@@ -149,7 +149,7 @@ fn collected(ctx: &RuleContext<'_>, host: &str, collector: &Collector<'_>) -> Ca
     }
 }
 
-/// Pages a second that were fetched because there was no room for them, and where there was none.
+/// Pages per second that were fetched because there was no room for them, and the place that has no room.
 type Fetched = (f64, Place);
 
 /// Pages that were fetched from swap, or from files because the host's own group was at its memory limit.
@@ -157,22 +157,22 @@ fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Fetched> {
     let swapped = ctx.rate(host, memory::SWAPPED_IN_PAGES);
     let group = ctx.obs.hosts.track(host, Source::Cgroup, Subject::Host);
     let at_limit = group.is_some_and(|group| is_at_limit(ctx, group));
-    // What is read without being mapped is no fault of the process, and fetched again all the same.
+    // A page that is read without being mapped causes no fault of the process, and is fetched again all the same.
     let refaults = ctx.rate(host, cgroup::REFAULTED_PAGES);
     let again = faults(ctx, host).into_iter().chain(refaults).filter(|_| at_limit);
     let fetched = swapped.into_iter().chain(again).reduce(f64::max)?;
     Some((fetched, Place::host(host)))
 }
 
-/// Faults of all watched processes of a host that waited for a disk, per second.
+/// Major page faults of all watched processes of a host, per second.
 fn faults(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     let processes = ctx.obs.hosts.of(host, Source::Process);
     let faults = processes.filter_map(|(_, track)| track.per_sec(process::MAJOR_FAULTS, ctx.span()));
     faults.reduce(|a, b| a + b)
 }
 
-/// The same of a group below the host's own, such as a container or a service. Its cache may be full of files that other processes
-/// than those that serve read: only what threads wait for counts.
+/// Pages fetched for a group below the host's own, such as a container or a service. Its cache may be full of files that processes
+/// read which serve no requests: only pages that threads wait for count.
 fn of_group(ctx: &RuleContext<'_>, host: &str, (part, group): (Part, &Track<'_>)) -> Option<Fetched> {
     let is_below = part != Part::Whole && is_at_limit(ctx, group);
     if !is_below || waiting_for_disk(ctx, host).is_some_and(|(_, threads)| threads < bounds::DISK_WAITING) {
@@ -182,7 +182,7 @@ fn of_group(ctx: &RuleContext<'_>, host: &str, (part, group): (Part, &Track<'_>)
     Some((refaults.or_else(|| faults(ctx, host))?, Place::part(host, part)))
 }
 
-/// Where most pages are fetched, with how many of them a request.
+/// Pages fetched per request at the place that fetches most.
 fn fetched(ctx: &RuleContext<'_>, host: &str) -> Option<Fetched> {
     let groups = ctx.obs.hosts.parts(host, Source::Cgroup);
     let groups = groups.filter_map(|group| of_group(ctx, host, group));
@@ -191,7 +191,7 @@ fn fetched(ctx: &RuleContext<'_>, host: &str) -> Option<Fetched> {
     (ctx.throughput() > 0.0).then(|| (pages_per_sec / ctx.throughput(), place))
 }
 
-/// Whether a group was refused memory, or has as much as it may: where swap is limited to the same, version 1 counts no
+/// True if a group was refused memory, or has as much as it may: if swap is limited to the same amount, version 1 counts no
 /// refusals.
 fn is_at_limit(ctx: &RuleContext<'_>, group: &Track<'_>) -> bool {
     let span = ctx.span();
@@ -203,13 +203,13 @@ fn is_at_limit(ctx: &RuleContext<'_>, group: &Track<'_>) -> bool {
     refused || full() == Some(true)
 }
 
-/// The part of the time that tasks of a host waited for memory.
+/// The share of the time that tasks of a host waited for memory.
 fn stalled(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     ctx.rate(host, pressure::MEMORY_SOME_US).map(|us| us / 1e6)
 }
 
-/// What a host that fetches pages for requests has next to its CPU, where tasks may have waited for these pages: the CPU of a host
-/// that waits for memory half of the time is explained by that, and waits that are known to be rare are no alternative.
+/// The alternative to the CPU of a host that fetches pages for requests, if tasks may have waited for these pages. A host that
+/// waits for memory half of the time has its CPU explained by that, and waits that are known to be rare are no alternative.
 pub(crate) fn next_to_cpu(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let may_wait = stalled(ctx, host).is_none_or(|part| (TIE..STALLED).contains(&part));
     paging(ctx, host).filter(|_| may_wait)

@@ -1,5 +1,5 @@
-//! `cpu`, taken by others. On a busy host: without what they use (processes that use as much at the lowest load, the load
-//! generator, stolen time) the CPU would be free. On a host with CPU left: a thread of the target is at its end, and its threads
+//! `cpu`, taken by others. On a busy host, the CPU would be free without their use: processes that use as much at the lowest load,
+//! the load generator, stolen time. On a host with CPU left, a thread of the target is at its limit, and the target's threads
 //! were kept from the CPU half of the time that they needed it, with no control group out of quota.
 
 use plimsoll_record::{Source, Subject};
@@ -27,12 +27,12 @@ pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 struct OtherProcess<'a> {
     subject: Subject<'a>,
     cores: f64,
-    /// True if it is known not to: it uses as much at the lowest load.
+    /// True if it is known to serve none: it uses as much at the lowest load, or is a load generator.
     certain: bool,
 }
 
-/// Processes of a host that are not watched, but for those that follow the load: a server behind a unix socket, or one
-/// started for each request, is not found by its connections and works for the requests all the same.
+/// Unwatched processes of a host, except those that follow the load: a server behind a unix socket, or one
+/// started for each request, is not found by its connections but works for the requests all the same.
 fn unwatched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
     let other = |(subject, track): (Subject<'s>, &Track<'_>)| {
         let cores = cpu_of(track, ctx.span())?;
@@ -44,7 +44,7 @@ fn unwatched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> 
     ctx.obs.hosts.of(host, Source::OtherProcesses).filter_map(other).collect()
 }
 
-/// Watched processes that serve no requests. Of a lab host every process is watched, whatever it is there for.
+/// Watched processes that serve no requests. On a lab host every process is watched, whatever it does.
 fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
     let others = ctx.obs.hosts.of(host, Source::Process).filter(|(one, _)| !ctx.obs.serves(host, *one));
     let other = |(subject, track): (Subject<'s>, &Track<'_>)| {
@@ -53,7 +53,7 @@ fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
     others.filter_map(other).collect()
 }
 
-/// The CPU is busy, and would not be without the others. A machine that is sampled under several names has them once.
+/// Finds a CPU that is busy and would not be without the others. A machine that is sampled under several names counts once.
 fn on_busy(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let cpu = ctx.cpu(host).filter(|cpu| cpu.host == host);
     let cpu = cpu.filter(|cpu| is_busy(ctx, cpu) && !is_no_limit(ctx, cpu))?;
@@ -98,7 +98,7 @@ fn taken(ctx: &RuleContext<'_>, cpu: &Resource, (place, part): (Place, f64), is_
     }
 }
 
-/// The host has CPU left by its own account, and its threads wait for it all the same.
+/// Finds a host that has CPU left by its own counters while its threads wait for it all the same.
 fn on_idle(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let is_idle = ctx.cpu_share(host).is_none_or(|share| share < BUSY);
     let kept = kept(ctx, host)?;

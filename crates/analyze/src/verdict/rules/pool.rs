@@ -1,7 +1,7 @@
 //! `pool`: a fixed number of workers or connections, each held for the whole of a request: X·S₀ by Little's law (1961),
-//! S₀ being the time of a request that waits for nothing. It is observed where throughput grew in proportion until near
+//! S₀ being the time of a request that waits for nothing. It is observed where throughput grew linearly until near
 //! X·S₀, and all requests but X·S₀ wait at the door of its owner, or as many connections lead out of it. Where the lowest load
-//! had all of the throughput, X·S₀ is that load: its size is known only if as many are seen.
+//! had all of the throughput, X·S₀ is that load: the size is known only if as many are observed.
 //!
 //! A delayed acknowledgement (Nagle 1984, RFC 896) takes 40 ms of an answer without holding a worker.
 
@@ -12,7 +12,7 @@ use crate::verdict::context::RuleContext;
 use crate::verdict::facts::concurrency::Concurrency;
 use crate::verdict::facts::queue::Queue;
 
-/// What a pool would be here. `queue` is where requests wait.
+/// The candidate for a pool. `queue` is where requests wait.
 pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Candidate {
     let tiers: Vec<Place> = queue
         .tiers
@@ -50,7 +50,7 @@ pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurren
     }
 }
 
-/// `count` is how many requests are served at once, where that is known.
+/// `count` is the number of requests served at once; `None` where unknown.
 fn evidence(
     ctx: &RuleContext<'_>,
     queue: &Queue,
@@ -66,8 +66,8 @@ fn evidence(
     rows
 }
 
-/// The queue is at the door of the pool, and all but as many requests as it has workers are there; or connections that it keeps
-/// are as many as it has. Where more requests are past the door than are served at once, they wait for something behind it,
+/// True if the pool was counted: the queue is at its door with all requests but as many as it has workers, or it keeps as many
+/// connections as it has workers. If more requests are past the door than are served at once, they wait for something behind it,
 /// even over something other than TCP.
 fn is_seen(queue: &Queue, count: f64) -> bool {
     let as_many = |seen: f64| bounds::is_same_size(seen, count);
@@ -78,7 +78,7 @@ fn is_seen(queue: &Queue, count: f64) -> bool {
     !queue.tiers.is_empty() && (at_door && (nothing_beyond || counted) || counted && !queue.opens_anew)
 }
 
-/// Where requests wait if no host reports it: the only host, or the target itself.
+/// The place of the queue if no host reports it: the only host, or the target itself.
 fn sole_place(ctx: &RuleContext<'_>) -> Place {
     match ctx.hosts().as_slice() {
         [only] => Place::host(*only),

@@ -1,7 +1,7 @@
 //! `quota`: a process's own control group is at its CPU quota, below what its host has.
 //!
 //! Condition: nine tenths or more of the quota are used, or eight tenths where the group is throttled in most periods. It is
-//! observed where requests are what uses it. Where it is full at any load, requests may wait for it all the same.
+//! observed where requests use it. Requests may also wait for a group that is full at any load.
 
 use crate::findings::{Advice, Claim, Limit, Observation};
 use crate::hosts::demand::Law;
@@ -11,13 +11,13 @@ use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::cpu::{is_busy, kept};
 
-/// Groups at their quota on hosts that have more than it.
+/// Groups at a quota that is lower than what their host has.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let groups = ctx.of_kind(ResourceKind::Quota).filter(|group| is_busy(ctx, group));
     groups.map(|group| candidate(ctx, group)).collect()
 }
 
-/// Full at any load, and no process of the target waits for it.
+/// True if it is full at any load and no process of the target waits for it.
 fn is_polled(ctx: &RuleContext<'_>, group: &Resource) -> bool {
     let broken = group.demand.is_some_and(|demand| demand.law == Law::Broken);
     broken && kept(ctx, &group.host).is_none_or(|kept| kept < bounds::FELT)

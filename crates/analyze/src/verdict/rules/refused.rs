@@ -1,9 +1,9 @@
-//! `refused`: the target turns 5 % of the answers or more away by policy, with 429 or 503, while nothing of it is busy
-//! but with that. What is served is the same within half from there on, or does not grow with the load while every
+//! `refused`: the target refuses 5 % of the requests or more by policy, with 429 or 503, while nothing of it is busy
+//! except with refusing. From there on, what is served is the same within half, or does not grow with the load while every
 //! watched CPU would be far from busy (limiters that count what they deny serve next to nothing once they are
 //! exceeded).
 //!
-//! It is observed where what is served is the same within 10 % at two loads or more. Where as much was served before there were
+//! It is observed where what is served is the same within 10 % at two loads or more. If as much was served before there were
 //! refusals, something else had stopped growth, and a pool is an alternative.
 
 use crate::findings::{Advice, Claim, Limit, Observation, Place, StepSummary};
@@ -18,7 +18,7 @@ use crate::verdict::facts::served::{
     was_level_before,
 };
 
-/// What is served by these steps, over the load.
+/// The served throughput over the steps with refusals, in requests per second.
 struct Served {
     least: f64,
     most: f64,
@@ -26,7 +26,7 @@ struct Served {
 }
 
 impl Served {
-    /// From the first step on that has refusals.
+    /// Over the steps with refusals, from the step `first` on.
     fn new(steps: &[StepSummary], first: usize) -> Option<Self> {
         let least_load = steps[first].connections;
         let refusing = |step: &&StepSummary| step.connections >= least_load && refused_part(step) >= MIN_PART;
@@ -45,7 +45,7 @@ impl Served {
     }
 }
 
-/// Refusals as a policy, judged at the first step that has them: beyond it refusing alone may use something up.
+/// Refusals as a policy, judged at the first step that has them: beyond it, refusing alone may use something up.
 pub(crate) fn candidate(ctx: &RuleContext<'_>) -> Option<Candidate> {
     let ctx = RuleContext { load: first_refusing(ctx.steps())?, ..*ctx };
     let served = Served::new(ctx.steps(), ctx.load)?;
@@ -55,21 +55,21 @@ pub(crate) fn candidate(ctx: &RuleContext<'_>) -> Option<Candidate> {
     Some(found(&ctx, &served))
 }
 
-/// True if something of the target is used to this share or more, and not by refusing alone.
+/// True if a resource of the target is used to this share or more, and not by refusing alone.
 fn is_near(ctx: &RuleContext<'_>, least: f64) -> bool {
     let mut spent = ctx.limiting();
     spent.any(|resource| ctx.share(resource).is_some_and(|share| share >= least) && !is_far(ctx, resource))
 }
 
-/// True if less is served the more is denied, on hosts that have room.
+/// True if what is served does not grow with the load, on hosts that have room.
 fn is_denied(ctx: &RuleContext<'_>) -> bool {
     let has_room = || ctx.hosts().iter().any(|host| ctx.cpu(host).is_some_and(|cpu| is_far(ctx, cpu)));
     !grows(ctx.steps(), ctx.load) && !is_near(ctx, FREE) && has_room()
 }
 
-/// By what it takes for a request where none is refused, a resource would be free with as many as were ever served. What
-/// else fills it is the refusing: clients without a pause ask again at once. All that it was used for there is charged to
-/// requests, which makes the bound too low rather than too high.
+/// True if a resource would be free at the highest throughput ever served, by its use per request where none is refused. The rest of
+/// its use is refusing: clients without a pause ask again at once. All use without refusals is charged to requests, which makes the
+/// bound too low rather than too high.
 fn is_far(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
     let steps = ctx.steps();
     let accepting = (0..steps.len()).filter(|index| is_accepting(&steps[*index]));
@@ -78,7 +78,7 @@ fn is_far(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
     used.is_some_and(|(accepted_per_sec, share)| most_served(steps) * share < FREE * accepted_per_sec)
 }
 
-/// Whether what is served grows with the load by half, among the steps from the first with refusals on.
+/// True if what is served grows by half with the load, among the steps from the first with refusals on.
 fn grows(steps: &[StepSummary], first: usize) -> bool {
     let least = steps[first].connections;
     let mut later: Vec<&StepSummary> = steps.iter().filter(|step| step.connections >= least).collect();
@@ -111,7 +111,7 @@ fn found(ctx: &RuleContext<'_>, served: &Served) -> Candidate {
     }
 }
 
-/// Programs that do not speak HTTP: no status is theirs, though a limiter may ask one of them for each request that it refuses.
+/// Programs that do not speak HTTP and so send no status, though a limiter may query one of them for each request that it refuses.
 const STORES: [&str; 10] = [
     "redis-server",
     "valkey-server",
@@ -129,8 +129,8 @@ fn is_store(tier: &Tier) -> bool {
     STORES.contains(&tier.process())
 }
 
-/// Refusals reach the load from the tier that makes them; those behind it never see what was refused. The deepest host
-/// whose packets grow with the refusals is where they come from.
+/// The place that refuses. Refusals reach the load from there, and the tiers behind it never see what was refused: it is the deepest
+/// host whose packets grow with the refusals.
 fn deepest_that_refuses(ctx: &RuleContext<'_>) -> Place {
     let tiers = &ctx.obs.flow.tiers;
     let mut here = ctx.obs.flow.front();
@@ -150,7 +150,7 @@ fn deepest_that_refuses(ctx: &RuleContext<'_>) -> Place {
     place
 }
 
-/// The packets that a host receives grow with the refusals, what was served being the same.
+/// True if the packets that a host receives grow with the refusals, while what is served stays the same.
 fn sees_refusals(ctx: &RuleContext<'_>, host: &str) -> bool {
     let packets = |resource: &&Resource| resource.kind == ResourceKind::PacketsIn && resource.host == host;
     let Some(link) = ctx.obs.resources.iter().find(packets) else { return false };

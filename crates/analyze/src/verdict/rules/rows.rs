@@ -1,9 +1,9 @@
-//! What rows of a table show next to each other: `pool`, `none`, or a tier of which the resource is not known.
+//! Limits that rows of a table show together: `pool`, `none`, or a tier whose limiting resource is unknown.
 //!
-//! Conditions: tiers that were measured alone carry 95 % of that together, or what is in front of them does not let them;
-//! throughput times the time that requests are held is the same at another time (Little 1961), or the time between two answers
+//! Conditions: tiers that were measured alone carry 95 % of that together, or what is in front of them keeps them from it;
+//! throughput times the hold time of requests is the same at another hold time (Little 1961), or the time between two answers
 //! is a line over it; more load on the same machines gave 5 % more, or was not tried, or fewer machines gave as much under the
-//! same load and more with more; throughput follows the cores, the machines or the pool of a tier, and no figure says what they
+//! same load and more with more; throughput follows the cores, the machines or the pool of a tier, and no figure shows their
 //! use.
 
 use crate::TableRow;
@@ -31,7 +31,7 @@ pub(crate) fn front(ctx: &RuleContext<'_>, row: &TableRow, alone: Alone) -> Cand
     }
 }
 
-/// Tiers that carry all that they carry alone.
+/// Tiers that carry together all that they carry alone.
 pub(crate) fn all_of_alone(ctx: &RuleContext<'_>, alone: Alone) -> Candidate {
     let Alone { tiers, together_per_sec } = alone;
     let observed = Observation::Together { alone: tiers.clone() };
@@ -43,7 +43,7 @@ pub(crate) fn all_of_alone(ctx: &RuleContext<'_>, alone: Alone) -> Candidate {
     }
 }
 
-/// The pool of tiers that hold as many requests at once however long they hold each. `like_alone` is true for tiers that carry what they
+/// The pool of tiers that hold as many requests at once whatever the hold time. `like_alone` is true for tiers that carry what they
 /// carry alone.
 pub(crate) fn pool(
     ctx: &RuleContext<'_>,
@@ -62,7 +62,7 @@ pub(crate) fn pool(
     })
 }
 
-/// More load gave more; or it was not tried, and nothing is used up. What is nearly so may be the limit all the same.
+/// More load gave more, or it was not tried and nothing is used up. What is nearly used up may still be the limit.
 pub(crate) fn not_pushed(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
     let fewer = || Some(RowClaim::FewerGaveAsMuch { exponent: fewer_gave_as_much(ctx.obs.rows, row)? });
     let claim = match load_effect(ctx.obs.rows, row) {
@@ -84,7 +84,7 @@ pub(crate) fn not_pushed(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candid
     })
 }
 
-/// A pool by the time between two answers, which grows with the time that each request is held.
+/// A pool, by the time between two answers, which grows with the time that each request is held.
 pub(crate) fn held_queue(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
     let HeldLine { least_sec, per_hold } = HeldLine::new(ctx, row)?;
     let place = row.present().next().map_or(Place::Nowhere, |tier| Place::host(&tier.name));
@@ -95,7 +95,7 @@ pub(crate) fn held_queue(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candid
     })
 }
 
-/// Throughput follows the cores of the machines under test, or the machines of a tier, of which no figure says what they use.
+/// Throughput follows the cores of the machines under test, or the machines of a tier, and no figure shows their use.
 pub(crate) fn followed_by_throughput(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
     let (of, exponent) = followed(ctx.obs.rows, row).filter(|(_, exponent)| *exponent >= PROPORTIONAL)?;
     if let LadderOf::Pool(tier) = &of {
@@ -120,7 +120,7 @@ pub(crate) fn followed_by_throughput(ctx: &RuleContext<'_>, row: &TableRow) -> O
     Some(Candidate { advice: vec![Advice::AddFigures], ..Candidate::new(limit, place, claim) })
 }
 
-/// Throughput follows the pool of a tier: all of its workers are held.
+/// Throughput follows the size of a tier's pool: all of its workers are held.
 fn followed_pool(row: &TableRow, tier: &str, exponent: f64) -> Option<Candidate> {
     let size = row.tier(tier)?.pool?;
     Some(Candidate {

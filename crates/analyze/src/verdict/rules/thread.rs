@@ -1,7 +1,6 @@
-//! `thread`: one thread has a whole core, or wants one nine tenths of the time and gets more than half of that, while
-//! its host has cores left. It has no pause in which it could do more: it is a server at its end. What keeps it from
-//! the CPU a tenth of the time or more is an alternative; so is a lock where other threads of its name did more than
-//! what it has left.
+//! `thread`: one thread has a whole core, or needs one nine tenths of the time and gets more than half of that, while
+//! its host has cores left: it has no pause in which it could do more. Whatever keeps it from the CPU a tenth of the time or
+//! more is an alternative. So is a lock, where other threads of its name did more than what the thread has left.
 
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place};
 use crate::hosts::demand::Law;
@@ -17,12 +16,12 @@ fn place(hot: &HotThread<'_>) -> Place {
     if hot.process.is_empty() { hot.thread.place() } else { Place::process(&hot.thread.host, &hot.process) }
 }
 
-/// The busiest thread of a process that has one at its end.
+/// The candidate for the busiest thread of a process that has one at its limit.
 pub(crate) fn candidate(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Candidate {
     let (thread, time) = (hot.thread, hot.time);
     let mut alternatives: Vec<Candidate> = kept_by(ctx, &thread.host, time).into_iter().collect();
-    // Where others of its name do more than what one at its end has left, several threads serve, and that one of them has most
-    // of the work may be its scheduler's choice: under a lock one works at a time, too.
+    // If others of its name do more than what a thread at its limit has left, several threads serve, and that one of them has most
+    // of the work may be its scheduler's choice: under a lock, too, one works at a time.
     if hot.alike == 1 && used_by_alike(ctx, thread) > 1.0 - BUSY {
         alternatives.push(Candidate::named(Limit::Lock, place(hot)));
     }
@@ -60,7 +59,7 @@ fn evidence(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> Vec<E
     rows
 }
 
-/// What keeps a thread from the CPU, where it would get further without: as far as from busy to full, or more.
+/// What keeps a thread from the CPU; `None` unless that costs it at least what lies between busy and full.
 fn kept_by(ctx: &RuleContext<'_>, host: &str, time: ThreadTime) -> Option<Candidate> {
     if time.is_on_cpu() || time.kept() < 1.0 - BUSY {
         return None;
@@ -76,8 +75,8 @@ fn kept_by(ctx: &RuleContext<'_>, host: &str, time: ThreadTime) -> Option<Candid
     ))
 }
 
-/// A server whose requests are on a CPU, or ready for one, for about all of the time that they take: what bounds how many
-/// of them there are at once bounds what runs at once, and is no pool of workers that wait for something.
+/// The candidate for a server whose requests are on a CPU, or ready for one, for about all of their time. What bounds their number
+/// bounds what runs at once, and is no pool of workers that wait for something.
 pub(crate) fn computing(ctx: &RuleContext<'_>, computing: &Computing<'_>, at_once: Concurrency) -> Candidate {
     let place = Place::process(computing.host, computing.process);
     let Computing { cores, ready, threads, .. } = *computing;

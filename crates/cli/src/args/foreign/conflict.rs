@@ -1,4 +1,4 @@
-//! Letters with another meaning here: which of their values only ab or hey takes.
+//! Letters with another meaning here, and the values that only ab or hey takes.
 
 use plimsoll_units::{parse_count, parse_duration};
 
@@ -15,11 +15,11 @@ pub(super) enum Conflict {
     Folder,
 }
 
-/// Workers of hey when none are asked for.
+/// The number of workers of hey by default.
 const HEY_WORKERS: u64 = 50;
 
 impl Conflict {
-    /// Why this value is not one of Plimsoll's; `None` if it is.
+    /// Returns why Plimsoll does not take this value; `None` if it does.
     pub(super) fn refuse(self, value: &str, connections: Option<u64>) -> Option<String> {
         match self {
             Self::Rate => {

@@ -1,7 +1,7 @@
 //! The table of the options of ab and hey.
 //!
-//! The command line is translated by it before it is parsed, and a test compares `docs/ab-and-hey.md` with it. An option is
-//! accepted only where it means the same. A letter with another meaning here keeps that meaning; a value that only ab or hey
+//! This table translates the command line before it is parsed, and a test compares `docs/ab-and-hey.md` with it. An option is
+//! accepted only if it means the same here. A letter with another meaning here keeps that meaning; a value that only ab or hey
 //! takes is refused, with what to write instead.
 
 use super::conflict::Conflict;
@@ -9,7 +9,7 @@ use super::conflict::Conflict;
 /// One option of ab or hey.
 #[derive(Debug)]
 pub(super) struct ForeignFlag {
-    /// As it is typed there: a letter, or one of hey's words after a single dash.
+    /// The option as typed in that tool: a letter, or one of hey's words after a single dash.
     pub(super) spelling: &'static str,
     /// The name of its value, if it takes one.
     pub(super) value: Option<&'static str>,
@@ -26,7 +26,7 @@ pub(super) struct ForeignFlag {
 pub(super) enum Here {
     /// The same option means the same.
     Same,
-    /// The letter means something else, and values that only the other tool has are refused.
+    /// The letter means something else here, and values that only the other tool takes are refused.
     Own(Conflict, &'static str),
     /// It stands for these arguments, with the value in place of `{}`.
     Means(&'static [&'static str]),
@@ -169,7 +169,7 @@ pub(super) const FOREIGN_FLAGS: &[ForeignFlag] = &[
     row("-Z", Some("CIPHERS"), "ab", "ciphers of TLS", Refused(NEGOTIATED)),
 ];
 
-/// The row of an option as it is typed.
+/// Returns the row of an option as typed.
 pub(super) fn flag(spelling: &str) -> Option<&'static ForeignFlag> {
     FOREIGN_FLAGS.iter().find(|row| row.spelling == spelling)
 }

@@ -1,4 +1,4 @@
-//! Command lines with options of ab and hey into command lines of Plimsoll.
+//! Translates command lines with options of ab and hey into command lines of Plimsoll.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -20,8 +20,8 @@ pub(crate) struct Translated {
     pub(crate) remarks: Vec<String>,
 }
 
-/// Replaces options of ab and hey by Plimsoll's own, in lines that make one load or ask for the whole answer. Lines of other
-/// commands come back unchanged.
+/// Replaces options of ab and hey by Plimsoll's own, in lines that make one load or ask for the whole answer. Returns lines of
+/// other commands unchanged.
 ///
 /// # Errors
 /// When an option, or its value, means something else here or nothing at all.
@@ -45,7 +45,7 @@ pub(crate) fn translate(root: &Command, mut line: Vec<String>) -> Result<Transla
     Ok(reading.translated)
 }
 
-/// The value of `-c` or `--connections`, wherever it stands.
+/// Returns the value of `-c` or `--connections`, wherever it stands.
 fn connections(run: &Command, args: &[String]) -> Option<u64> {
     args.iter().enumerate().find_map(|(at, arg)| {
         let attached = connections_in(run, arg)?;
@@ -55,7 +55,7 @@ fn connections(run: &Command, args: &[String]) -> Option<u64> {
     })
 }
 
-/// What is attached to the option in this word: it may stand behind others in a bundle, of which none takes a value.
+/// Returns what is attached to `-c` or `--connections` in this word. `-c` may follow letters without a value in a bundle.
 fn connections_in<'a>(run: &Command, arg: &'a str) -> Option<&'a str> {
     if let Some(attached) = arg.strip_prefix("--connections") {
         return Some(attached).filter(|attached| attached.is_empty() || attached.starts_with('='));
@@ -72,11 +72,11 @@ fn connections_in<'a>(run: &Command, arg: &'a str) -> Option<&'a str> {
     letters[at..].strip_prefix('c')
 }
 
-/// An option of Plimsoll's that the line holds.
+/// An option of Plimsoll that the line contains.
 struct ParsedFlag {
     id: String,
     typed: String,
-    /// It was typed as ab's or hey's.
+    /// True if it was typed as an option of ab or hey.
     borrowed: bool,
 }
 
@@ -88,7 +88,7 @@ struct Reading<'a> {
     args: Peekable<IntoIter<String>>,
     translated: Translated,
     parsed: Vec<ParsedFlag>,
-    /// Where the field of cookies stands in the translated line.
+    /// The index of the Cookie header in the translated line.
     cookie: Option<usize>,
 }
 
@@ -99,8 +99,8 @@ fn option<'a>(command: &'a Command, typed: &str) -> Option<&'a Arg> {
     })
 }
 
-/// Whether this word is the value of the option before it, which takes one. An option whose value may be left out takes no other
-/// option for it; a dash alone is no option.
+/// Returns true if this word is the value of the option before it, which takes one. An option with an optional value does not
+/// take another option for it; a dash alone is no option.
 fn is_value_of(native: &Arg, word: &str) -> bool {
     let may_be_left_out = native.get_num_args().is_some_and(|count| count.min_values() == 0);
     !may_be_left_out || word == "-" || !word.starts_with('-')
@@ -126,7 +126,7 @@ impl Reading<'_> {
         self.check_number_with_time()
     }
 
-    /// ab's and hey's -t is a time. In a line that reads like one of theirs, a remark says what it is here.
+    /// ab and hey use -t for a time. If the line looks like one of theirs, adds a remark on what -t means here.
     fn note_threads(&mut self) {
         let is_theirs = self.parsed.iter().any(|flag| flag.borrowed || flag.id == "requests_count");
         if is_theirs && self.parsed.iter().any(|flag| flag.typed == "-t") {
@@ -136,7 +136,7 @@ impl Reading<'_> {
         }
     }
 
-    /// hey ignores -n where -z is given; here the first of both ends the load.
+    /// Refuses -n with -z: hey then ignores -n, while here the load would end at whichever comes first.
     fn check_number_with_time(&self) -> Result<(), UsageError> {
         let number = self.parsed.iter().any(|flag| flag.id == "requests_count");
         if number && self.parsed.iter().any(|flag| flag.typed == "-z") {
@@ -160,7 +160,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// One letter or several in a bundle, of which the last may be followed by its value at once.
+    /// Translates a letter, or a bundle of letters, the last of which may be followed directly by its value.
     fn letters(&mut self, arg: &str) -> Result<(), UsageError> {
         for (at, letter) in arg.char_indices().skip(1) {
             let typed = format!("-{letter}");
@@ -173,7 +173,7 @@ impl Reading<'_> {
                     self.borrowed(row, attached.then(|| rest.strip_prefix('=').unwrap_or(rest).to_owned()))?;
                     row.value.is_some()
                 }
-                // Unknown: the parser of the command line says so.
+                // Unknown: the parser of the command line reports it.
                 (None, None) => {
                     self.translated.line.push(format!("-{letter}{rest}"));
                     true
@@ -186,7 +186,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// A letter of Plimsoll's own; true if the rest of the bundle was its value.
+    /// Adds an option of Plimsoll's own; returns true if the rest of the bundle was its value.
     fn native(
         &mut self,
         native: &Arg,
@@ -240,7 +240,7 @@ impl Reading<'_> {
                 }
                 Ok(())
             }
-            // These are letters of one load, and the line is about the whole answer.
+            // These letters are for one load, and the line asks for the whole answer.
             Here::Same | Here::Own(..) | Here::Refused(_) => Err(one_load(typed)),
         }
     }
@@ -277,7 +277,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Notes an option of Plimsoll's; two that set the same thing in different words are refused.
+    /// Records an option of Plimsoll's own; refuses two options that set the same thing in different words.
     fn say(&mut self, native: &Arg, typed: &str, borrowed: bool) -> Result<(), UsageError> {
         let id = native.get_id().to_string();
         let once = !matches!(native.get_action(), ArgAction::Append);
@@ -295,7 +295,7 @@ impl Reading<'_> {
     }
 }
 
-/// hey's words, after one dash or two, with the value that is attached.
+/// Finds one of hey's words, after one dash or two, and the value that is attached to it.
 fn long(arg: &str) -> Option<(&'static ForeignFlag, Option<String>)> {
     let (name, value) = arg.split_once('=').map_or((arg, None), |(name, value)| (name, Some(value)));
     let name = name.strip_prefix('-').filter(|name| name.starts_with('-')).unwrap_or(name);
@@ -303,7 +303,7 @@ fn long(arg: &str) -> Option<(&'static ForeignFlag, Option<String>)> {
     Some((row, value.map(ToOwned::to_owned)))
 }
 
-/// Refuses more threads than connections, each of which has at least one: ab and hey mean seconds by this letter.
+/// Refuses more threads than connections, as each thread needs one: ab and hey mean seconds by this letter.
 ///
 /// # Errors
 /// When there are more.
@@ -317,12 +317,12 @@ pub(crate) fn refuse_idle_threads(threads: Option<u64>, connections: u32) -> Res
     Err(refusal(conflicting("-t", &why, THREADS)))
 }
 
-/// A line that is refused.
+/// Returns the error for a line that is refused.
 fn refusal(why: String) -> UsageError {
     UsageError(format!("{why}; docs/ab-and-hey.md says what becomes of each option of ab and hey"))
 }
 
-/// A value of an option with another meaning here.
+/// Returns the message for a wrong value of an option with another meaning here.
 fn conflicting(typed: &str, why: &str, means: &str) -> String {
     format!("{why}; here {typed} is: {means}")
 }
@@ -338,7 +338,7 @@ fn wants_value(row: &ForeignFlag) -> UsageError {
     refusal(format!("{} ({there}) needs a value: {value}", row.spelling))
 }
 
-/// What an option means where it comes from.
+/// Returns what an option means in the tool that it comes from.
 fn there(row: &ForeignFlag) -> String {
     if row.there.contains(':') { row.there.to_owned() } else { format!("{}: {}", row.from, row.there) }
 }
@@ -351,7 +351,7 @@ fn credentials(typed: &str, value: &str) -> Result<String, UsageError> {
     Ok(format!("Authorization: Basic {}", BASE64_STANDARD.encode(value)))
 }
 
-/// The type of a body; wrk has a time in this place.
+/// Returns the header for the type of a body; wrk takes a time in this option, which is refused.
 fn content_type(typed: &str, value: &str) -> Result<String, UsageError> {
     if parse_duration(value).is_ok() {
         return Err(refusal(format!("`{typed} {value}` is a time: write --timeout {value}")));

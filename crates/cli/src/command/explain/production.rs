@@ -1,4 +1,4 @@
-//! `plimsoll explain` of production: series of a Prometheus server, or of a file.
+//! `plimsoll explain` for production: series of a Prometheus server, or of a file.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use crate::exit::{Exit, UsageError};
 use crate::files::{Output, Written};
 use crate::terminal::{page, print, remark};
 
-/// What is explained otherwise, and has neither queries nor capacities.
+/// The arguments of other explanations, which have neither queries nor capacities.
 const OF_A_RUN: [&str; 2] = ["file", "csv"];
 
 #[derive(Debug, clap::Args)]
@@ -34,7 +34,7 @@ pub(crate) struct ProductionArgs {
     /// Explain series over time that a monitoring system exported: comma-separated, with a column of times
     #[arg(long, value_name = "FILE", conflicts_with = "prometheus")]
     pub(crate) series: Option<PathBuf>,
-    /// Requests per second: a query that gives one series; of a file the name of a column
+    /// Requests per second: a query that gives one series; with --series the name of a column
     #[arg(long, value_name = "QUERY", conflicts_with_all = OF_A_RUN)]
     rate: Option<String>,
     /// The period that ends now [default: 7d]
@@ -58,8 +58,8 @@ pub(crate) struct ProductionArgs {
         hide_default_value = true
     )]
     selector: String,
-    /// Another resource, by its use: a query, of which each series is an instance, in the unit of its capacity (bits/s of a link, a
-    /// share from 0 to 1); of a file the name of a column
+    /// Another resource, by its use: a query whose series are its instances, in the unit of its capacity (bits/s of a link, a share
+    /// from 0 to 1); with --series the name of a column
     #[arg(long = "resource", value_name = "NAME=QUERY", conflicts_with_all = OF_A_RUN, value_parser = named)]
     resources: Vec<(String, String)>,
     /// Capacity of a resource, instead of the recorded one; a bare number is in the unit of its column: pool=32,
@@ -114,7 +114,7 @@ fn named(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A name may hold an `=`; the value does not.
+/// Parses a capacity. Its name may contain an `=`; the value may not.
 fn capacity(text: &str) -> Result<(String, StatedCapacity), String> {
     let stated = text.rsplit_once('=').and_then(|(name, value)| {
         let name = name.trim();
@@ -127,14 +127,14 @@ fn capacity(text: &str) -> Result<(String, StatedCapacity), String> {
     })
 }
 
-/// An amount above 0 with its unit: a number, `1Gbit`, `2GiB`, `90%`.
+/// Parses an amount above 0 with its unit: a number, `1Gbit`, `2GiB`, `90%`.
 fn amount(text: &str) -> Option<StatedCapacity> {
     let (value, unit) = if text.contains("bit") {
         (parse_bandwidth(text).ok()? as f64, Some(AmountUnit::BitsPerSec))
     } else if text.ends_with('B') {
         (parse_bytes(text).ok()? as f64, Some(AmountUnit::Bytes))
     } else if text.ends_with('%') {
-        // Per cent of one processor go above 100.
+        // A percentage of one processor can exceed 100.
         (text.trim_end_matches('%').trim().parse::<f64>().ok()? / 100.0, Some(AmountUnit::Ratio))
     } else {
         (text.parse().ok()?, None)
@@ -142,9 +142,9 @@ fn amount(text: &str) -> Option<StatedCapacity> {
     (value.is_finite() && value > 0.0).then_some(StatedCapacity { value, unit })
 }
 
-/// An instant in seconds since 1970.
+/// Parses an instant; returns seconds since 1970.
 fn instant(text: &str) -> Result<f64, String> {
-    // A date alone is its midnight.
+    // A date alone means its midnight in UTC.
     let without_offset = || Some(text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp());
     let instant = text.parse::<Timestamp>().ok().or_else(without_offset);
     let seconds = instant.map(|instant| instant.as_millisecond() as f64 / 1e3);
@@ -157,7 +157,7 @@ fn instant(text: &str) -> Result<f64, String> {
 pub(super) fn prometheus(args: &ProductionArgs, url: &str, as_json: bool) -> anyhow::Result<Exit> {
     refuse_bytes(args)?;
     let client = Client::new(url, &args.headers, args.cacert.as_deref(), args.timeout)?;
-    // After now nothing is recorded yet, and what there is of a resource is asked for at the end.
+    // Nothing is recorded after now, and capacities are read at the end of the period.
     let now_sec = unix_time().as_secs_f64();
     let to_sec = args.to.map_or(now_sec, |to_sec| to_sec.min(now_sec));
     let last = args.last.unwrap_or(Duration::from_secs(7 * 86_400)).as_secs_f64();
@@ -178,14 +178,14 @@ pub(super) fn prometheus(args: &ProductionArgs, url: &str, as_json: bool) -> any
     explained(args, reading.series, notes, &lacking, as_json)
 }
 
-/// What arguments may name although nothing of it was read this time.
+/// Resources that arguments may name although they were not read this time.
 #[derive(Default)]
 struct Lacking<'a> {
     own: Vec<&'a str>,
     kinds: Vec<ProductionKind>,
 }
 
-/// Reads with a moving line of progress on a terminal.
+/// Queries the server, with a moving line of progress on a terminal.
 fn asked(client: &Client, question: &Question) -> anyhow::Result<Reading> {
     let line = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
     let mut count = 0;
@@ -235,8 +235,8 @@ fn explained(
     })
 }
 
-/// States capacities and leaves out resources as the arguments say. Gives a note for each argument that names what was not read this
-/// time.
+/// Sets capacities and leaves out resources as the arguments say. Returns a note for each argument that names a resource that
+/// was not read this time.
 fn adjust(
     args: &ProductionArgs,
     series: &mut ProductionSeries,
@@ -265,7 +265,7 @@ fn adjust(
     Ok(unused)
 }
 
-/// A share is stated of values that are none.
+/// Returns the error for a capacity that is stated as a share although the use goes above 1.
 fn no_share(name: &str, highest: f64) -> UsageError {
     UsageError(format!(
         "--capacity {name}: it goes up to {}, and a share of all there is lies between 0 and 1; divide it by 100 if it is in per \
@@ -274,7 +274,7 @@ fn no_share(name: &str, highest: f64) -> UsageError {
     ))
 }
 
-/// Fails for a capacity in bits of a query of bytes.
+/// Fails if a capacity is in bits and its query in bytes.
 fn refuse_bytes(args: &ProductionArgs) -> Result<(), UsageError> {
     for (name, capacity) in &args.capacities {
         let is_of_bytes = |query: &str| {
@@ -291,7 +291,7 @@ fn refuse_bytes(args: &ProductionArgs) -> Result<(), UsageError> {
     Ok(())
 }
 
-/// No resource is what an argument names, counted as it says.
+/// Returns the error for an argument that names no resource; `counted` says in which unit.
 fn no_resource(argument: &str, counted: &str, series: &ProductionSeries) -> UsageError {
     let mut known: Vec<String> =
         series.resources.iter().map(plimsoll_analyze::ResourceSeries::name).collect();
@@ -301,7 +301,7 @@ fn no_resource(argument: &str, counted: &str, series: &ProductionSeries) -> Usag
     UsageError(format!("{argument}: there is no resource of that name{counted}; there are {known}"))
 }
 
-/// True if the figure is there, or none is asked for.
+/// Writes the figure, if one is asked for; returns false if it cannot be written.
 fn write_figure(args: &ProductionArgs, findings: &ProductionFindings) -> anyhow::Result<bool> {
     let Some(path) = &args.figure else { return Ok(true) };
     let stem = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

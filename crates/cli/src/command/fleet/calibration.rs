@@ -10,11 +10,11 @@ use plimsoll_units::{grouped, share_text};
 use crate::calibrations;
 use crate::terminal::{remark, with_causes};
 
-/// What follows from a calibration without a ceiling.
+/// The consequence of a calibration without a ceiling.
 const COUNTS_AS_MEAN: &str = "an agent here counts as the mean of the others";
 
-/// Measures for about this time what one worker can make here, unless a known calibration says so. The result is stored, or else kept
-/// by this process. Without a result this machine has no ceiling, which is said.
+/// Measures for about this time how many requests one worker can make here, unless a known calibration says so. The result is
+/// stored, or else kept in memory. Without a result this machine has no ceiling, which is printed.
 ///
 /// # Errors
 /// When the user ends it.
@@ -42,7 +42,7 @@ pub(super) fn calibrate(time: Duration, interrupted: &AtomicBool) -> Result<(), 
     Ok(())
 }
 
-/// As [`calibrate`], for agents that are processes of this machine: they find the result where it is stored.
+/// As [`calibrate`], for agents that are processes of this machine: they read the stored result.
 ///
 /// # Errors
 /// When the user ends it.
@@ -54,13 +54,13 @@ pub(super) fn once_for_all(time: Duration, interrupted: &AtomicBool) -> Result<(
     Ok(())
 }
 
-/// The most requests per second that one worker can make with the usual driver.
+/// Returns the most requests per second that one worker can make with the default driver; `None` if it is not known.
 fn ceiling(known: &[Calibration]) -> Option<u64> {
     let driver = usual_driver().ok()?;
     known.iter().find(|calibration| calibration.key.driver == driver.name())?.known_ceiling_per_sec()
 }
 
-/// Only a result with a ceiling replaces what is stored.
+/// Stores a calibration; one without a ceiling does not replace what is stored.
 fn remember(made: Calibration) {
     let Some(per_sec) = made.known_ceiling_per_sec() else {
         let busy = share_text(made.ceiling().map_or(0.0, CalibratedLevel::busy_ratio));

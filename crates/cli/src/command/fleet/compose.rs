@@ -10,10 +10,10 @@ use crate::exit::{Exit, UsageError};
 use crate::signals;
 use crate::terminal::{remark, result};
 
-/// Where the compose file of a fleet is by default.
+/// The default folder of the compose file of a fleet.
 pub(super) const FOLDER: &str = "plimsoll-fleet-compose";
 
-/// Writes the compose file, and starts it unless it is only to be printed.
+/// Writes the compose file, and starts the fleet or prints the file.
 pub(super) fn up(
     agents: &ComposeAgents,
     folder: &Path,
@@ -43,7 +43,7 @@ pub(super) fn up(
     Ok(Exit::Success)
 }
 
-/// The fleet of a folder, which must have one.
+/// Returns the fleet of a folder; fails if it has none.
 pub(super) fn existing(folder: &Path) -> anyhow::Result<ComposeFleet> {
     let none = || UsageError(format!("{} holds no compose file of a fleet", folder.display()));
     Ok(ComposeFleet::read(folder)?.ok_or_else(none)?)

@@ -1,4 +1,4 @@
-//! `plimsoll fleet keys`: who may use a broker, and whose plans agents obey.
+//! `plimsoll fleet keys`: makes the keys that decide who may use a broker, and which conductor agents obey.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `plimsoll fleet resume`: a run whose conductor died is taken up again.
+//! `plimsoll fleet resume`: resumes a run whose conductor died.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub(super) fn run(args: &ResumeArgs) -> anyhow::Result<Exit> {
     let findings = analyze(&outcome.run)?;
     let printed =
         print_run(&outcome.run, &findings, Form::new(args.json, args.full), outcome.file.as_deref());
-    // What cannot be printed is still delivered.
+    // A run that cannot be printed is still delivered.
     if let (Some(store), Some(file)) = (store, &outcome.file) {
         delivery::hand_over(file, &store, args.quiet, &interrupted);
     }
@@ -98,7 +98,7 @@ fn report_end(ended: Result<(), plimsoll_fleet::FleetError>) {
 
 type Session = (SessionFile, FleetSession);
 
-/// What the file of a run holds whose conductor died, and how it is taken up. From here on no other process takes it up.
+/// Reads a run whose conductor died, and the session that resumes it. From here on no other process can resume it.
 fn left_run(file: &Path) -> anyhow::Result<((Run, Plan), Session)> {
     refuse_complete(file)?;
     let Some((locked, text)) = SessionFile::open(file)? else {

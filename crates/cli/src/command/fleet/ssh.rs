@@ -12,10 +12,10 @@ use crate::exit::Exit;
 use crate::signals;
 use crate::terminal::{remark, result};
 
-/// Where the record of a fleet over ssh is by default.
+/// The default folder of the record of a fleet over ssh.
 pub(super) const FOLDER: &str = "plimsoll-fleet-ssh";
 
-/// What a conductor asks this host for, over ssh.
+/// The commands that a conductor runs on this host over ssh.
 #[derive(Debug, clap::Args)]
 pub(super) struct HostedArgs {
     #[command(subcommand)]
@@ -24,9 +24,9 @@ pub(super) struct HostedArgs {
 
 #[derive(Debug, Subcommand)]
 enum HostedCommand {
-    /// Start an agent as standard input says, and wait until it is to stay
+    /// Start the agent that standard input describes, and wait until the conductor keeps it
     Start(OfAgent),
-    /// How the agent is
+    /// Show the state of the agent
     Status(OfAgent),
     /// End the agent, and remove its files
     End(OfAgent),
@@ -34,7 +34,7 @@ enum HostedCommand {
 
 #[derive(Debug, clap::Args)]
 struct OfAgent {
-    /// What the conductor calls it here
+    /// The conductor's id of the agent on this host
     #[arg(value_parser = values::agent_name)]
     id: String,
 }
@@ -65,7 +65,7 @@ pub(super) fn up(
     Ok(Exit::Success)
 }
 
-/// Shows the agents, by their hosts' own word.
+/// Shows the state of the agents, as their hosts report it.
 pub(super) fn show(folder: &Path) -> anyhow::Result<()> {
     let fleet = SshFleet::read(folder)?;
     let text: String = fleet.iter().flat_map(SshFleet::status).map(|status| line(&status)).collect();
@@ -87,7 +87,7 @@ pub(super) fn down(folder: &Path) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// The side of a host.
+/// Runs a conductor's command on this host.
 pub(super) fn hosted(args: &HostedArgs) -> anyhow::Result<Exit> {
     match &args.command {
         HostedCommand::Start(of) => {

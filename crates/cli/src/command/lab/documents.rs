@@ -41,7 +41,7 @@ pub(super) fn case_document(outcome: &CaseOutcome) -> CaseDocument {
     }
 }
 
-/// An expectation: the first of its limits, and all of them if there are several.
+/// Converts an expectation: the first of its limits, and all of them if there are several.
 fn expected_document(expected: &Expect) -> ExpectedDocument {
     let one = |expected: &Expected| NamedLimitDocument {
         limit: expected.limit.name().to_owned(),

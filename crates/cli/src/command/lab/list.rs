@@ -19,7 +19,7 @@ pub(crate) struct ListArgs {
 /// The default folder of lab files, in the current folder or in one above.
 const FOLDER: &str = "lab";
 
-/// Where files are in that folder, what they are called there, and how they are run by their names.
+/// Each section's subfolder and title, and how its files are run by their names.
 const SECTIONS: [(&str, &str, &str); 3] = [
     ("experiments", "Experiments", "plimsoll lab run NAME, with --quick for a first look"),
     ("scenarios", "Scenarios", "plimsoll lab run NAME, or plimsoll lab diagnose for all of them"),
@@ -30,7 +30,7 @@ pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let folder = folder(args)?;
     let mut sections = Vec::new();
     for (below, title, command) in SECTIONS {
-        // Files of another folder are not found by their names alone.
+        // Files of another folder cannot be found by their names alone.
         let heading = if args.folder.is_none() { format!("{title} ({command})") } else { title.to_owned() };
         let files = files(&folder.join(below))?;
         sections.extend((!files.is_empty()).then(|| format!("{heading}\n{}", entries(&files))));
@@ -52,7 +52,7 @@ fn folder(args: &ListArgs) -> anyhow::Result<PathBuf> {
     Ok(above.unwrap_or_else(|| PathBuf::from(FOLDER)))
 }
 
-/// The lab files of a folder, if it exists. One that cannot be read is named on standard error.
+/// Reads the lab files of a folder, if it exists. One that cannot be read is reported on standard error.
 fn files(folder: &Path) -> anyhow::Result<Vec<LabFile>> {
     let paths = if folder.is_dir() { files_in(folder)? } else { Vec::new() };
     let read = |path: PathBuf| match LabFile::read(&path) {
@@ -65,7 +65,7 @@ fn files(folder: &Path) -> anyhow::Result<Vec<LabFile>> {
     Ok(paths.into_iter().filter_map(read).collect())
 }
 
-/// First the files with an `about` line, then the others as a table.
+/// Formats the files with an `about` line, then the others as a table.
 fn entries(files: &[LabFile]) -> String {
     let mut text = String::new();
     let mut rows = vec![["name", "expects"].map(ToOwned::to_owned)];
@@ -81,7 +81,7 @@ fn entries(files: &[LabFile]) -> String {
     text
 }
 
-/// How many hosts, runs and switches a file has.
+/// Describes how many hosts, runs and switches a file has.
 fn counts(file: &PlanFile) -> String {
     let (whole, quick) = (file.of_pass(false).count(), file.of_pass(true).count());
     let mut parts = vec![counted(file.lab_hosts.len(), ["host", "hosts"]), counted(whole, ["run", "runs"])];

@@ -1,4 +1,4 @@
-//! `plimsoll lab run`: a file's plan and its variants, and what they say together.
+//! `plimsoll lab run`: runs a file's plan and its variants, and reports their common results.
 
 use std::path::PathBuf;
 
@@ -70,7 +70,7 @@ pub(super) fn run(args: &LabRunArgs, privileges: Privileges) -> anyhow::Result<E
     let has_switches = !file.content.switches.is_empty();
     args.page.check(Some((&how.out, "")))?;
     if has_switches {
-        // Before the runs, which take long.
+        // Checked before the runs, which take long.
         check_ablation(&file, how.quick)?;
     }
     let setup = ExperimentSetup::new(how.settings())?.with_history(&args.history)?;
@@ -96,7 +96,7 @@ pub(super) fn run(args: &LabRunArgs, privileges: Privileges) -> anyhow::Result<E
     Ok(exit(&runs.outcomes, all_there, context.is_interrupted()))
 }
 
-/// Measures the switches; true if no run of that failed.
+/// Measures the switches; returns true if none of their runs failed.
 fn switches(
     sections: &mut Sections,
     file: &LabFile,
@@ -112,13 +112,13 @@ fn switches(
             sections.switches(&runs);
             Ok(!runs.failed)
         }
-        // That nothing was measured when the user ended it is no error.
+        // It is no error if the user interrupted before anything was measured.
         Err(_) if context.is_interrupted() => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Prints what was not `shown` yet, and writes the figures; true if nothing failed.
+/// Prints the sections that were not `shown` yet, and writes the figures; returns true if nothing failed.
 fn written(
     sections: &mut Sections,
     shown: usize,
@@ -139,7 +139,7 @@ fn written(
     Ok(ablated && drawn)
 }
 
-/// The page of all runs.
+/// Renders the page of all runs.
 fn page_of(file: &LabFile, sections: Sections, runs: &LabRuns<'_>) -> anyhow::Result<String> {
     let table = if runs.outcomes.len() > 1 { render(&runs.outcomes) } else { String::new() };
     let completed = runs.completed.iter().map(|run| (run.name.to_owned(), Recorded::Read(&run.recorded)));
@@ -152,7 +152,7 @@ fn page_of(file: &LabFile, sections: Sections, runs: &LabRuns<'_>) -> anyhow::Re
     together.page()
 }
 
-/// The whole report of one run, or the table of several.
+/// Returns the report of a single run, or the table of several.
 fn report(runs: &LabRuns<'_>, full: bool) -> anyhow::Result<String> {
     if runs.outcomes.is_empty() {
         return Ok(String::new());
@@ -170,7 +170,7 @@ fn report(runs: &LabRuns<'_>, full: bool) -> anyhow::Result<String> {
     Ok(report + &against_expectation(only))
 }
 
-/// Whether the only run found what its file expects, or why it says nothing; empty where nothing is expected.
+/// Returns whether the only run found what its file expects, or why it is no evidence; empty if nothing is expected.
 fn against_expectation(only: &CaseOutcome) -> String {
     let judged = match &only.result {
         Ok(judged) => judged,
@@ -183,7 +183,7 @@ fn against_expectation(only: &CaseOutcome) -> String {
     }
 }
 
-/// The first code that is not that of success.
+/// Returns the first exit code that is not success.
 fn exit(outcomes: &[CaseOutcome], all_there: bool, interrupted: bool) -> Exit {
     let whole = Exit::of_all(all_there, interrupted);
     let failed = outcomes.iter().find_map(|outcome| Some(Exit::from(outcome.result.as_ref().err()?.kind())));

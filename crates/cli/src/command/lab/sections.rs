@@ -1,4 +1,4 @@
-//! What the runs of a lab file say together: the sections after the table, their JSON and their figures.
+//! The common results of the runs of a lab file: the sections after the table, their JSON and their figures.
 
 use plimsoll_analyze::latency_differences;
 use plimsoll_experiment::{
@@ -16,12 +16,12 @@ use crate::command::diff;
 use crate::command::tiers;
 use crate::files::Output;
 
-/// Functions that are shown of each profile; `plimsoll profile` shows as many as one likes.
+/// The number of functions that are shown of each profile; `plimsoll profile --top N` shows more.
 const TOP: usize = 20;
 
 #[derive(Debug)]
 pub(super) struct Sections {
-    /// What the names of figures begin with.
+    /// The beginning of the names of figures.
     stem: String,
     pub(super) document: LabRunDocument,
     /// The sections as text, each with its heading.
@@ -34,7 +34,7 @@ pub(super) struct Sections {
 type Profiled = Option<Result<ProfiledRun, NoProfile>>;
 
 impl Sections {
-    /// The sections of runs and their conclusions. `name` is the file's.
+    /// Creates the sections of runs and their conclusions; `name` is that of the file.
     pub(super) fn new(
         name: &str,
         stem: String,
@@ -89,7 +89,7 @@ impl Sections {
         self.document.together = Some(RunRowsDocument::new(rows));
     }
 
-    /// Each run compared with the reference, as `plimsoll diff` and `plimsoll profile --diff` compare two.
+    /// Compares each run with the reference, as `plimsoll diff` and `plimsoll profile --diff` compare two.
     fn comparison<'p>(
         &mut self,
         comparisons: &Comparisons<'_>,
@@ -124,7 +124,7 @@ impl Sections {
         self.document.comparisons.push(document);
     }
 
-    /// The functions with the most CPU time, and a flame graph. One run alone has its table in its report.
+    /// Adds the functions with the most CPU time, and a flame graph. The report of a single run already has the table.
     fn profiles(&mut self, runs: &[CompletedRun<'_>], profiled: &[Profiled]) {
         let mut texts = Vec::new();
         for (run, profiled) in runs.iter().zip(profiled) {
@@ -151,7 +151,7 @@ impl Sections {
         self.document.tiers = Some(TiersDocument::new(&tiers.rows, &tiers.scalings, &tiers.kinds));
     }
 
-    /// What the switches of the file cost, as `plimsoll ablate` shows it.
+    /// Adds the costs of the file's switches, as `plimsoll ablate` shows them.
     pub(super) fn switches(&mut self, runs: &AblationRuns) {
         let ledgers = Ledgers::new(&runs.measured);
         self.section("Switches", &ledgers.text());
@@ -181,7 +181,7 @@ fn row_figures(stem: &str, name: &str, rows: &plimsoll_analyze::RunRows) -> anyh
     Ok(outputs)
 }
 
-/// A run compared with another, and their CPU times if both have a profile.
+/// Formats the comparison of two runs, and that of their CPU times if both have a profile.
 fn comparison_text(
     comparison: &plimsoll_analyze::Comparison,
     a: &CompletedRun<'_>,

@@ -7,14 +7,14 @@ use plimsoll_units::{count_text, duration_text, share_text, significant};
 
 use crate::terminal::with_causes;
 
-/// The columns, of which the last is not padded.
+/// The columns; the last one is not padded.
 const HEADER: [&str; 8] = ["name", "QPS", "conns", "p99", "limit", "where", "confidence", "expected"];
 
 /// The columns of a table of rows, with bytes moved and CPU used.
 const ROW_HEADER: [&str; 11] =
     ["name", "QPS", "conns", "p99", "mean", "MB/s", "CPU", "limit", "where", "confidence", "expected"];
 
-/// The table of these outcomes, numbers aligned to the right.
+/// Formats these outcomes as a table, with numbers aligned to the right.
 pub(super) fn render(outcomes: &[CaseOutcome]) -> String {
     let has_row = |outcome: &CaseOutcome| outcome.judged().is_some_and(|judged| judged.row.is_some());
     if outcomes.iter().any(has_row) {
@@ -27,7 +27,7 @@ pub(super) fn render(outcomes: &[CaseOutcome]) -> String {
     aligned(&lines, &[1, 2, 3])
 }
 
-/// Aligned columns; those of `numbers` to the right.
+/// Aligns columns; those of `numbers` to the right.
 pub(super) fn aligned<const N: usize>(lines: &[[String; N]], numbers: &[usize]) -> String {
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
@@ -41,7 +41,7 @@ pub(super) fn aligned<const N: usize>(lines: &[[String; N]], numbers: &[usize]) 
     lines.iter().map(line).collect()
 }
 
-/// How many outcomes are as expected, of those with an expectation; nothing if none has one.
+/// Says how many of the outcomes with an expectation are as expected; empty if none has one.
 pub(super) fn score<'a>(outcomes: impl Iterator<Item = &'a CaseOutcome>) -> String {
     let judged = outcomes.filter_map(CaseOutcome::as_expected);
     let (right, all) = judged.fold((0, 0), |(right, all), one| (right + usize::from(one), all + 1));
@@ -59,7 +59,7 @@ fn cells(outcome: &CaseOutcome) -> [String; 8] {
         }
     };
     let (verdict, limit) = (&judged.verdict, judged.verdict.limit.name());
-    // What becomes of an overload is in no place, and has no confidence but its own interval.
+    // The result of an overload has no place, and no confidence but its own interval.
     let if_limit = |text: &str| if judged.overload.is_some() { String::new() } else { text.to_owned() };
     let of_peak =
         |text: fn(&PeakStep) -> Option<String>| judged.peak.as_ref().and_then(text).unwrap_or_default();
@@ -96,7 +96,7 @@ fn row_cells(outcome: &CaseOutcome) -> [String; 11] {
     [name, per_sec, connections, p99, mean, moved, used, limit, place, confidence, expected]
 }
 
-/// The CPU of the tier that uses most of its own.
+/// Formats the CPU use of the tier that uses most of its own CPU.
 fn busiest(run: &RowRun) -> String {
     let share = |tier: &&TierUse| tier.cpu_ratio.unwrap_or(-1.0);
     let tier = run.measured.tiers.iter().max_by(|a, b| share(a).total_cmp(&share(b)));
@@ -104,7 +104,7 @@ fn busiest(run: &RowRun) -> String {
     tier.and_then(text).unwrap_or_default()
 }
 
-/// An expectation as it could be typed.
+/// Formats an expectation as it could be typed.
 pub(super) fn words(expected: &Expect) -> String {
     let one = |expected: &Expected| match &expected.host {
         Some(host) => format!("{}@{host}", expected.limit.name()),

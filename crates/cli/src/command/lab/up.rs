@@ -63,7 +63,7 @@ fn shown(lab: &Lab, url: &str, privileges: Privileges) -> String {
     )
 }
 
-/// The caps of a host.
+/// Formats the caps of a host.
 fn capacity(capacity: &Capacity) -> String {
     let bits = |bits: u64| format!("{}bit/s", bytes_text(bits as f64).trim_end_matches('B'));
     let (out, inward) = (capacity.link_out_bits_per_sec, capacity.link_in_bits_per_sec);

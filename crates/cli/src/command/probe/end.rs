@@ -19,8 +19,8 @@ pub(super) struct End {
 }
 
 impl End {
-    /// Watches from now on; `with_input` also standard input, whose writer closes it to end the samples. A terminal is not
-    /// watched.
+    /// Starts to watch. With `with_input` it also watches standard input, whose writer closes it to end the samples; a terminal
+    /// is not watched.
     pub(super) fn watch(with_input: bool) -> io::Result<Self> {
         let (sender, ends) = channel();
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -34,7 +34,7 @@ impl End {
         Ok(Self { ends, parent: getppid() })
     }
 
-    /// Waits until an instant; true if the end comes first.
+    /// Waits until an instant; returns true if the end comes first.
     pub(super) fn comes_before(&self, due: Instant) -> bool {
         loop {
             // The kernel gives an orphan another parent.
@@ -51,7 +51,7 @@ impl End {
     }
 }
 
-/// Waits until standard input is closed. What is written there is ignored.
+/// Waits until standard input is closed, and ignores what is written there.
 fn await_end_of_input(sender: &Sender<()>) {
     let mut input = io::stdin().lock();
     let mut buffer = [0; 256];

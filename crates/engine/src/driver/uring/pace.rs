@@ -1,25 +1,25 @@
 //! How long a wait lingers for more completions once it has one.
 //!
-//! A wake-up for each response alone costs as much as the response. Lingering makes the response that is already there
-//! look late, because a turn reads the clock when it wakes. So a wait lingers for a small part of the *shortest* latency
-//! of late, and never long: no measured latency contains more than that of lingering.
+//! One wake-up for each response costs as much as the response. Lingering saves wake-ups, but delays the first response,
+//! because a turn reads the clock when it wakes. So a wait lingers for at most a small part of the *shortest* recent latency,
+//! and lingering adds no more than that to any measured latency.
 
 use std::time::Duration;
 
 use plimsoll_sys::WaitPolicy;
 
-/// The part of the shortest latency that a wait may linger: one 32nd. A latency is then at most 3.1 % too long, and half
-/// of that on average.
+/// The divisor of the shortest latency that gives the linger time. A measured latency is at most 3.1 % too long, on average
+/// half of that.
 const PART: u64 = 32;
 
-/// The longest a wait lingers: less than histograms resolve of latencies above 135 ms. Ten thousand wake-ups per second
-/// cost a few per cent of a core, however many responses there are.
+/// The longest time that a wait lingers: less than the resolution of histograms at latencies above 135 ms. Ten thousand
+/// wake-ups per second cost a few per cent of a core, however many responses there are.
 const LINGER_MAX: Duration = Duration::from_micros(100);
 
-/// With this many completions a turn begins at once, so that the first ones are not evicted from the caches.
+/// A turn begins at once when this many completions are there, so that the first ones stay in the caches.
 const MAX_COMPLETIONS: u32 = 64;
 
-/// How long a latency counts as recent.
+/// How long a latency counts as recent, in nanoseconds; recent ones are those of the current and the last window.
 const WINDOW_NS: u64 = 100_000_000;
 
 /// Tracks the shortest recent latency.
@@ -37,25 +37,25 @@ impl Pace {
         Self { window_ends_ns: 0, shortest_ns: u64::MAX, shortest_before_ns: u64::MAX, waiting: 0 }
     }
 
-    /// A connection sent something and waits for the response.
+    /// A connection has sent bytes and now waits for the response.
     #[inline]
     pub(super) fn sent(&mut self) {
         self.waiting += 1;
     }
 
-    /// A connection waits no longer: it received something, or was closed.
+    /// A connection no longer waits: it received bytes, or was closed.
     #[inline]
     pub(super) fn ended(&mut self) {
         self.waiting -= 1;
     }
 
-    /// A response was complete after this time.
+    /// Records the latency of a complete response.
     #[inline]
     pub(super) fn answered_after(&mut self, ns: u64) {
         self.shortest_ns = self.shortest_ns.min(ns);
     }
 
-    /// How the next wait lingers. Before the first whole window, not at all.
+    /// Returns how the next wait lingers; not at all before the first complete window.
     pub(super) fn wait_policy(&mut self, now_ns: u64) -> WaitPolicy {
         if now_ns >= self.window_ends_ns {
             self.window_ends_ns = now_ns + WINDOW_NS;

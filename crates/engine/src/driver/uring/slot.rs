@@ -1,16 +1,16 @@
-//! What the driver knows of one connection.
+//! The state of one connection in the io_uring driver.
 
 use plimsoll_sys::{CopyId, OpError, Socket, SocketState};
 
-/// The receive that is under way on a socket.
+/// The pending receive of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Receiving {
-    /// None, and none is to come: there is no connection, or it has ended.
+    /// None, and none will follow: there is no connection, or it has ended.
     #[default]
     Never,
-    /// None; one is armed at the end of the turn.
+    /// None yet; one is armed at the end of the turn.
     Due,
-    /// A multishot receive, which gives every piece until it is cancelled.
+    /// A multishot receive, which delivers pieces until it is cancelled.
     Multishot,
     /// A receive of one piece.
     Single,
@@ -18,12 +18,12 @@ pub(super) enum Receiving {
     Discard,
 }
 
-/// A send that is under way on a socket and will complete.
+/// A pending send of a socket that will report its completion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sending {
-    /// Of a part of the fixed bytes.
+    /// A part of the fixed bytes.
     Fixed,
-    /// Of this copy.
+    /// This copy of the caller's bytes.
     Copy(CopyId),
 }
 
@@ -31,33 +31,33 @@ pub(super) enum Sending {
 #[derive(Debug, Default)]
 pub(super) struct Slot {
     pub(super) socket: Option<Socket>,
-    /// Number of sockets that the slot had before: operations on those still complete.
+    /// Number of earlier sockets of the slot, whose operations may still complete.
     pub(super) generation: u32,
     pub(super) receiving: Receiving,
-    /// The slot is in the list of those whose receive is due.
+    /// True if the slot is in the list of due receives.
     pub(super) listed: bool,
-    /// Responses have long bodies, which are better discarded than received.
+    /// True if responses have long bodies, which are discarded rather than received.
     pub(super) bulk: bool,
-    /// Pieces in a row that belonged to no long body while `bulk` was set.
+    /// Number of pieces in a row, while `bulk` is set, that belonged to no long body.
     pub(super) short_pieces: u8,
     pub(super) sending: Option<Sending>,
-    /// The worker waits for the completion of that send.
+    /// True if the worker waits for a writable event, which the completion of `sending` triggers.
     pub(super) wants_writable: bool,
-    /// Bytes sent that the worker does not know of yet.
+    /// Number of sent bytes not yet reported to the worker.
     pub(super) unreported_bytes: usize,
-    /// Bytes of silent sends since the last receive.
+    /// Number of bytes of silent sends since the last receive.
     pub(super) silent_bytes: usize,
     pub(super) connecting: bool,
     /// Why connecting, or a send, failed.
     pub(super) error: Option<OpError>,
-    /// Something was sent, and nothing was received since.
+    /// True if bytes were sent and nothing was received since.
     pub(super) waiting: bool,
-    /// When that was sent, and when something was last received, in nanoseconds of the clock.
+    /// When those bytes were sent, and when bytes were last received, in nanoseconds of the clock.
     pub(super) sent_ns: u64,
     pub(super) received_ns: u64,
-    /// The socket may hold more than was received.
+    /// True if the socket may hold more bytes than were received.
     pub(super) nonempty: bool,
-    /// A response is incomplete, and it is not known whether the connection was reset since.
+    /// True if a response is incomplete and the socket has not been checked for a reset since.
     pub(super) unchecked: bool,
 }
 
@@ -74,7 +74,7 @@ impl Slot {
         };
     }
 
-    /// The error of a socket that was reset. Asking for it consumes it.
+    /// Returns the error of a socket that was reset. Reading the error consumes it.
     pub(super) fn take_reset(&mut self) -> Option<OpError> {
         self.unchecked = false;
         let number = self.socket.as_ref()?.connected().err()?.raw_os_error()?;

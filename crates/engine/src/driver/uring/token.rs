@@ -1,4 +1,4 @@
-//! The token of an operation: its kind, its slot, and which socket of that slot.
+//! The token of an operation: its kind, its slot, and the generation of the slot's socket.
 
 /// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

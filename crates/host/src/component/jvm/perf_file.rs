@@ -1,29 +1,29 @@
-//! The form of HotSpot's file of counters, version 2 (perfMemory.hpp of OpenJDK): a head of 32 bytes, then entries, each
-//! with a head of 20 bytes, its name and its value.
+//! Parser of HotSpot's counter file, version 2 (perfMemory.hpp of OpenJDK): a header of 32 bytes, then entries, each with a
+//! header of 20 bytes, its name and its value.
 
 use std::collections::BTreeMap;
 
 /// The first four bytes, in this order on every machine.
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 
-/// Where the parts of the head are.
+/// Offsets of the fields of the file header.
 const BYTE_ORDER: usize = 4;
 const MAJOR_VERSION: usize = 5;
 const ACCESSIBLE: usize = 7;
 const ENTRY_OFFSET: usize = 24;
 const ENTRIES: usize = 28;
 
-/// Where the parts of an entry are, from its beginning.
+/// Offsets of the fields of an entry, from its beginning.
 const NAME_OFFSET: usize = 4;
 const LENGTH: usize = 8;
 const TYPE: usize = 12;
 const VALUE_OFFSET: usize = 16;
 const ENTRY_HEAD_BYTES: usize = 20;
 
-/// One counter's value.
+/// The value of one counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// A number; one below zero means "not known" and is no value.
+    /// A number. Negative numbers mean "not known" and are left out.
     Number(u64),
     Text(String),
 }
@@ -38,10 +38,10 @@ impl Value {
     }
 }
 
-/// All counters of the file, by name.
+/// Parses all counters of the file, by name.
 ///
 /// # Errors
-/// When it is another file, of another version, or one that its JVM has not filled yet.
+/// When it is another kind of file, has another version, or its JVM has not filled it yet.
 pub(super) fn values(bytes: &[u8]) -> Result<BTreeMap<String, Value>, &'static str> {
     if bytes.get(..4) != Some(&MAGIC) {
         return Err("not a file of HotSpot's counters");
@@ -66,7 +66,7 @@ impl File<'_> {
         let mut values = BTreeMap::new();
         let mut at = self.number(ENTRY_OFFSET)?;
         for _ in 0..self.number(ENTRIES)? {
-            // Name and value lie within their entry: from entries that overlap, a file would become a multiple of itself.
+            // Name and value must lie within their entry: overlapping entries could make the result many times as large as the file.
             let length = self.number(at).filter(|length| *length >= ENTRY_HEAD_BYTES)?;
             let entry = File { bytes: self.bytes.get(at..at.checked_add(length)?)?, ..*self };
             let name = entry.text(entry.number(NAME_OFFSET)?)?;
@@ -78,7 +78,7 @@ impl File<'_> {
         Some(values)
     }
 
-    /// The value of the entry that this is.
+    /// Returns the value of the entry that `self` holds.
     fn value(&self) -> Option<Value> {
         let at = self.number(VALUE_OFFSET)?;
         match (self.bytes.get(TYPE)?, self.number(LENGTH)?) {
@@ -92,14 +92,14 @@ impl File<'_> {
         }
     }
 
-    /// A number of four bytes that is an offset, a length or a count.
+    /// Reads four bytes as an offset, a length or a count.
     fn number(&self, at: usize) -> Option<usize> {
         let four: [u8; 4] = self.bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
         let number = if self.little { u32::from_le_bytes(four) } else { u32::from_be_bytes(four) };
         usize::try_from(number).ok()
     }
 
-    /// A text up to its zero byte.
+    /// Reads a text up to its zero byte.
     fn text(&self, at: usize) -> Option<String> {
         let rest = self.bytes.get(at..)?;
         let end = rest.iter().position(|byte| *byte == 0)?;

@@ -1,19 +1,19 @@
-//! Any rows, in whole numbers.
+//! Arbitrary rows as whole numbers.
 
 use plimsoll_record::CounterSet;
 use plimsoll_record::metric::prometheus;
 
 use super::row::Row;
 
-/// Rows of one page that are kept. Pages with rows for each path and each customer have tens of thousands.
+/// The most rows kept of one page. Pages with a row for each path and customer have tens of thousands.
 const MAX_ROWS: usize = 500;
 
-/// Words in a name after which a number is whole.
+/// Endings of names whose values are whole numbers.
 const WHOLE: [&str; 5] = ["_total", "_count", "_bytes", "_bucket", "_created"];
 
-/// The rows by name and labels, except parts of a distribution (`_bucket`, quantiles) and values below zero. Counters are
-/// whole numbers, so that seconds become microseconds (`_seconds` becomes `_us` at the end of the name), a number that is
-/// whole by its name stays, and any other becomes thousandths (`_milli`).
+/// Converts rows to counters by name and labels, without parts of a distribution (`_bucket`, quantiles) and negative values.
+/// Counters are whole numbers, so seconds become microseconds (`_seconds` becomes `_us` at the end of the name). Numbers that are
+/// whole by their name stay, and all others become thousandths (`_milli`).
 pub(super) fn counters(rows: &[Row<'_>]) -> CounterSet {
     let kept = |row: &&Row<'_>| {
         row.value >= 0.0 && !row.name.ends_with("_bucket") && row.label("quantile").is_none()
@@ -36,7 +36,7 @@ fn counter(row: &Row<'_>) -> (String, u64) {
     (name, (row.value * scale).round() as u64)
 }
 
-/// The name of the whole number, and how many of its units one of theirs is.
+/// Returns the counter's name, and how many of its units one unit of the row is.
 fn whole(name: &str) -> (String, f64) {
     // A count of things that took seconds is not a time.
     if name.contains("_seconds") && !name.ends_with("_count") {

@@ -1,4 +1,4 @@
-//! cAdvisor's page of a kubelet: the control groups of containers, and the network of pods.
+//! A kubelet's cAdvisor page: the control groups of containers, and the network of pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use plimsoll_record::{CounterSet, Metric, Source};
 
 use super::row::{Row, rows};
 
-/// A row becomes a metric by its name; one of its unit is so many of ours.
+/// A row's name, the metric that it becomes, and how many of our units one of its units is.
 type Meaning = (&'static str, Metric, f64);
 
 const GROUP: [Meaning; 10] = [
@@ -32,28 +32,28 @@ const NETWORK: [Meaning; 6] = [
     ("container_network_transmit_packets_dropped_total", interface::SENT_DROPPED, 1.0),
 ];
 
-/// The container that holds a pod's namespaces, as CRI-O calls it.
+/// CRI-O's name for the container that holds a pod's namespaces.
 const SANDBOX: &str = "POD";
-/// Metrics of which 0 means that there is no limit.
+/// Metrics for which 0 means that there is no limit.
 const LIMITS: [Metric; 2] = [cgroup::QUOTA_US, cgroup::MEMORY_LIMIT_BYTES];
 
-/// What cAdvisor measured of one container (`POD/CONTAINER`) or of one interface of a pod (`POD/INTERFACE`).
+/// A measurement of one container (`POD/CONTAINER`) or of one interface of a pod (`POD/INTERFACE`).
 #[derive(Debug)]
 pub(in super::super) struct Measured {
     pub(in super::super) source: Source,
     pub(in super::super) subject: String,
-    /// When it did, by the node's clock: the same until it measures again, 10 to 17 s later.
+    /// The time of the measurement by the node's clock. It stays the same until the next one, 10 to 17 s later.
     pub(in super::super) time_ms: Option<u64>,
     pub(in super::super) counters: CounterSet,
 }
 
-/// What a page says of some pods of a namespace; `None` if it is another kind of page.
+/// Returns the measurements of the given pods of a namespace; `None` if this is another kind of page.
 pub(in super::super) fn measured(
     page: &str,
     namespace: &str,
     pods: &BTreeSet<String>,
 ) -> Option<Vec<Measured>> {
-    // A node may have a hundred thousand rows: only those of the namespace are taken apart.
+    // A node may have a hundred thousand rows: only those of the namespace are parsed.
     let label = format!("namespace=\"{namespace}\"");
     let lines: Vec<&str> = page.lines().filter(|line| line.contains(&label)).collect();
     let text = lines.join("\n");
@@ -75,7 +75,7 @@ fn add(subjects: &mut BTreeMap<(Source, String), Measured>, row: &Row<'_>) {
     entry.time_ms = entry.time_ms.max(row.time_ms);
 }
 
-/// What a row counts, and of what; `None` if that is not used.
+/// Returns the source, subject, metric and value of a row; `None` if the row is not used.
 fn meaning(row: &Row<'_>) -> Option<(Source, String, Metric, u64)> {
     let of = |table: &[Meaning]| table.iter().find(|(name, ..)| *name == row.name).copied();
     let (source, part, (_, metric, scale)) = match of(&GROUP) {
@@ -88,7 +88,7 @@ fn meaning(row: &Row<'_>) -> Option<(Source, String, Metric, u64)> {
         .then(|| (source, format!("{}/{part}", row.label("pod").unwrap_or_default()), metric, value))
 }
 
-/// The name of the container; the rows of the pod as a whole have an empty one.
+/// Returns the container's name; `None` for rows of a whole pod, whose name is empty, and for the sandbox.
 fn container<'a>(row: &'a Row<'_>) -> Option<&'a str> {
     row.label("container").filter(|name| !name.is_empty() && *name != SANDBOX)
 }

@@ -1,4 +1,4 @@
-//! node_exporter's page as the sources of a host.
+//! node_exporter's page, converted to the sources of a host.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use super::row::Index;
 use crate::collector::{Missing, Read};
 use crate::system::cpu::MODES;
 
-/// The labels of the modes of CPU time. Guests' time has rows of its own there, but is part of `user` and `nice`.
+/// The labels of the modes of CPU time. Guest time has rows of its own, but is also part of `user` and `nice`.
 const MODE_LABELS: [&str; MODES.len()] =
     ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
 const MS_PER_SEC: f64 = 1e3;
 const US_PER_SEC: f64 = 1e6;
 
-/// A row's name, the metric that it becomes, and how many of our units one of theirs is.
+/// A row's name, the metric that it becomes, and how many of our units one of its units is.
 type Names = &'static [(&'static str, Metric, f64)];
 
-/// The sources of one subject, the host.
+/// The sources with one subject, the host.
 const OF_HOST: &[(Source, Names)] = &[
     (
         Source::Scheduler,
@@ -102,12 +102,12 @@ const INTERFACE: Names = &[
     ("node_network_transmit_bytes_total", interface::SENT_BYTES, 1.0),
     ("node_network_transmit_packets_total", interface::SENT_PACKETS, 1.0),
     ("node_network_transmit_drop_total", interface::SENT_DROPPED, 1.0),
-    // An interface without a known speed has -1, which is left out as every negative number is.
+    // An interface of unknown speed has -1, which is left out like every negative number.
     ("node_network_speed_bytes", interface::SPEED_BITS_PER_SEC, 8.0),
 ];
 
-/// The same sources that a host's own files make. A source without any row does not exist on the host, or the exporter was
-/// configured to leave it out.
+/// Returns the same sources that a host's own files yield. A source without any row either does not exist on the host, or the
+/// exporter was configured to leave it out.
 pub(super) fn reads(index: &Index<'_>) -> Vec<Read> {
     let mut reads = cpu_times(index);
     for (source, names) in OF_HOST {
@@ -154,7 +154,7 @@ fn swap_used(index: &Index<'_>) -> Option<u64> {
     total.checked_sub(index.sum("node_memory_SwapFree_bytes", 1.0)?)
 }
 
-/// Sockets of both families: the kernel counts only those in use apart.
+/// Returns the sockets of IPv4 and IPv6 together: only the sockets in use are counted per family.
 fn sockets_in_use(index: &Index<'_>) -> Option<u64> {
     let v4 = index.sum("node_sockstat_TCP_inuse", 1.0)?;
     Some(v4.saturating_add(index.sum("node_sockstat_TCP6_inuse", 1.0).unwrap_or(0)))
@@ -171,8 +171,8 @@ fn by_device<'a>(index: &Index<'a>, names: Names) -> BTreeMap<&'a str, CounterSe
     devices
 }
 
-/// The loopback has no limit, so that it is reported only where there is no other interface. Virtual interfaces report speeds that
-/// their drivers make up: a veth 10 Gbit/s, a tunnel 10 Mbit/s, whatever they carry.
+/// Returns the interfaces by name. The loopback has no limit and is reported only if there is no other interface. Speeds of virtual
+/// interfaces are left out: drivers make them up, such as 10 Gbit/s for a veth and 10 Mbit/s for a tunnel.
 fn interfaces<'a>(index: &Index<'a>) -> BTreeMap<&'a str, CounterSet> {
     let mut devices = by_device(index, INTERFACE);
     if devices.len() > 1 {

@@ -1,4 +1,4 @@
-//! The lines of a page in Prometheus's text form, version 0.0.4, and of OpenMetrics as far as they are alike.
+//! Parser of Prometheus's text format, version 0.0.4, and of the parts of OpenMetrics that are the same.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,19 +9,19 @@ pub(super) struct Row<'a> {
     pub(super) name: &'a str,
     pub(super) labels: Vec<(&'a str, Cow<'a, str>)>,
     pub(super) value: f64,
-    /// When it was measured, in milliseconds of the server's clock; most pages leave it out.
+    /// The time of measurement, in milliseconds of the server's clock; most pages leave it out.
     pub(super) time_ms: Option<u64>,
 }
 
 impl Row<'_> {
-    /// The value of a label.
+    /// Returns the value of a label.
     pub(super) fn label(&self, name: &str) -> Option<&str> {
         self.labels.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_ref())
     }
 }
 
-/// All samples of a page. One that is no finite number means "not known" and is left out. `None` if a line has another form:
-/// then it is another kind of page.
+/// Parses all samples of a page. A value that is not finite means "not known" and is left out. Returns `None` if a line has another
+/// format, which means that this is another kind of page.
 pub(super) fn rows(page: &str) -> Option<Vec<Row<'_>>> {
     let lines = page.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut rows = Vec::new();
@@ -52,7 +52,7 @@ fn is_name(text: &str) -> bool {
     first && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'))
 }
 
-/// Labels with their values, up to the closing brace, and what follows it.
+/// Labels with their values, and the text after the closing brace.
 type Labels<'a> = (Vec<(&'a str, Cow<'a, str>)>, &'a str);
 
 fn labels(mut rest: &str) -> Option<Labels<'_>> {
@@ -69,7 +69,7 @@ fn labels(mut rest: &str) -> Option<Labels<'_>> {
     }
 }
 
-/// A quoted value, in which `\\`, `\"` and `\n` stand for what they do everywhere, and what follows it.
+/// Parses a quoted value with the escapes `\\`, `\"` and `\n`. Returns it with the text that follows.
 fn quoted(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let text = text.strip_prefix('"')?;
     let mut escaped = false;
@@ -117,18 +117,18 @@ impl<'a> Index<'a> {
         self.rows.contains_key(name)
     }
 
-    /// All rows of this name.
+    /// Returns all rows of this name.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &'a Row<'a>> + use<'a, '_> {
         self.rows.get(name).into_iter().flatten().copied()
     }
 
-    /// The sum of the rows of this name, in our unit, of which one of theirs has `scale`.
+    /// Returns the sum of all rows of this name, multiplied by `scale`.
     pub(super) fn sum(&self, name: &str, scale: f64) -> Option<u64> {
         self.sum_of(name, scale, |_| true)
     }
 
-    /// The sum of the rows of this name that pass. A value below zero means "not known" on such pages and is left out;
-    /// without any row the sum is `None`.
+    /// Returns the sum of the rows of this name that pass, multiplied by `scale`; `None` if no row passes. Negative values mean
+    /// "not known" on such pages and are left out.
     pub(super) fn sum_of(&self, name: &str, scale: f64, passes: impl Fn(&Row<'_>) -> bool) -> Option<u64> {
         let rows = self.all(name).filter(|row| passes(row) && row.value >= 0.0);
         let sum = rows.map(|row| row.value).reduce(|sum, value| sum + value)?;

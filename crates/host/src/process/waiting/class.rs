@@ -1,9 +1,9 @@
-//! What a thread waits for, by the kernel's function that it waits in.
+//! Wait classes of threads, by the kernel function that a thread waits in.
 
 use plimsoll_record::Metric;
 use plimsoll_record::metric::waiting;
 
-/// What a thread waits for; the metrics describe each.
+/// What a thread waits for. The metrics describe each class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     Futex,
@@ -17,7 +17,7 @@ pub(crate) enum Class {
     Other,
 }
 
-/// The metrics that count threads, in the order of [`Class`].
+/// The metric that counts the threads of each class, in the order of [`Class`].
 pub(super) const METRICS: [Metric; 9] = [
     waiting::FUTEX,
     waiting::EPOLL,
@@ -30,7 +30,7 @@ pub(super) const METRICS: [Metric; 9] = [
     waiting::OTHER,
 ];
 
-/// How the functions' names begin. They differ between versions of the kernel, but rarely in their first words.
+/// Beginnings of function names. Names differ between kernel versions, but rarely in their first words.
 const BEGINNINGS: &[(&str, Class)] = &[
     ("futex_", Class::Futex),
     ("do_futex", Class::Futex),
@@ -105,19 +105,19 @@ const WRITES: [i64; 7] = [
 ];
 
 impl Class {
-    /// The class of a function; `None` if only the system call decides.
+    /// Returns the class of a kernel function; `None` if only the system call decides it.
     pub(super) fn from_function(function: &str) -> Option<Self> {
         let found = BEGINNINGS.iter().find(|(beginning, _)| function.starts_with(beginning));
         (function != SOCKET).then(|| found.map_or(Self::Other, |(_, class)| *class))
     }
 
-    /// The class of a thread that waits for a socket in this system call; most threads wait to read.
+    /// Returns the class of a thread that waits for a socket in this system call. Most threads wait to read.
     pub(super) fn from_call(call: Option<i64>) -> Self {
         let writes = call.is_some_and(|call| WRITES.contains(&call));
         if writes { Self::SocketWrite } else { Self::SocketRead }
     }
 
-    /// Whether a thread that waits for it is always in the state `S`, and never in `D`.
+    /// Whether a thread of this class is always in state `S`, and never in `D`.
     pub(super) fn can_be_interrupted(self) -> bool {
         !matches!(self, Self::File | Self::Other)
     }

@@ -18,15 +18,15 @@ use crate::cost::{Pace, thread_cpu};
 use crate::process::stat::{SmallFiles, Stat};
 use crate::process::table::Process;
 
-/// Threads are sampled at this interval, or a longer one where that would take more than one part of the time in so many.
+/// Threads are sampled at this interval, or less often if that would take more than 1/1000 of the time.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
 const SAMPLE_PARTS: u32 = 1000;
 /// Threads come and go; they are listed again at this interval.
 const LIST_INTERVAL: Duration = Duration::from_secs(1);
-/// Up to so many threads have a file kept open each; the load may need further descriptors.
+/// Up to this many threads, each thread's file is kept open; the load may need the other descriptors.
 const MAX_OPEN: usize = 64;
 
-/// Where the threads of one process were found since it was first sampled.
+/// The states in which threads of one process were found, counted since it was first sampled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Found {
     started_ticks: u64,
@@ -34,9 +34,9 @@ pub(super) struct Found {
     pub(super) running: u64,
     pub(super) runnable: u64,
     pub(super) disk: u64,
-    /// By their classes.
+    /// The number of waiting threads by [`Class`].
     pub(super) classes: [u64; METRICS.len()],
-    /// Threads that waited, and whose function was not readable.
+    /// Threads that waited in a function that could not be read.
     hidden: u64,
 }
 
@@ -45,26 +45,26 @@ impl Found {
         self.classes[class as usize] += 1;
     }
 
-    /// Whether this user may not read what the threads wait for. A thread that began to wait while it was sampled has no
-    /// function either, so that only a majority decides.
+    /// Whether this user may not read what the threads wait for. A thread that begins to wait while it is sampled has no function
+    /// either, so the majority decides.
     pub(super) fn is_closed(&self) -> bool {
         self.hidden > self.classes.iter().sum()
     }
 }
 
-/// Samples in a thread of its own until it is dropped.
+/// Samples in its own thread until it is dropped.
 #[derive(Debug)]
 pub(super) struct WchanSampler {
     found: Arc<Mutex<BTreeMap<u32, Found>>>,
-    /// The CPU time that the thread has used, in microseconds.
+    /// The CPU time that the sampling thread has used, in microseconds.
     pub(super) cpu_us: Arc<AtomicU64>,
-    /// Nothing is sent: dropping it ends the thread.
+    /// Nothing is sent on this channel; dropping it ends the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl WchanSampler {
-    /// Begins to sample the processes that are in `members` at each time.
+    /// Starts to sample the processes that `members` holds at each time.
     pub(super) fn start(proc: PathBuf, members: Arc<Mutex<Vec<Process>>>) -> io::Result<Self> {
         let (stop, stopped) = mpsc::channel();
         let found = Arc::new(Mutex::new(BTreeMap::new()));
@@ -87,7 +87,7 @@ impl WchanSampler {
         Ok(Self { found, cpu_us, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What was found so far, by process.
+    /// Returns the counts so far, by process.
     pub(super) fn found(&self) -> BTreeMap<u32, Found> {
         self.found.lock().clone()
     }
@@ -102,7 +102,7 @@ impl Drop for WchanSampler {
     }
 }
 
-/// Adds one sample to those before; processes that are no longer sampled are forgotten.
+/// Adds one sample to the sum, and removes processes that are no longer sampled.
 fn add(sum: &mut BTreeMap<u32, Found>, sample: BTreeMap<u32, Found>) {
     sum.retain(|pid, before| sample.get(pid).is_some_and(|now| now.started_ticks == before.started_ticks));
     for (pid, now) in sample {
@@ -117,22 +117,21 @@ fn add(sum: &mut BTreeMap<u32, Found>, sample: BTreeMap<u32, Found>) {
     }
 }
 
-/// Samples all threads of some processes.
+/// Samples all threads of some processes once.
 #[derive(Debug)]
 pub(super) struct ThreadSampler {
     proc: PathBuf,
     files: SmallFiles,
-    /// The threads of each process, and when these were listed.
+    /// The threads of each process, and when they were listed.
     threads: BTreeMap<u32, (Instant, Vec<Task>)>,
-    /// Cores on which a thread was already found to run in this sample.
+    /// Cores on which this sample already found a running thread.
     taken: BTreeSet<u32>,
 }
 
-/// A thread.
 #[derive(Debug)]
 struct Task {
     folder: PathBuf,
-    /// Names the function that it waits in; kept open where threads are few.
+    /// Names the kernel function that the thread waits in; kept open if there are few threads.
     wchan: Option<File>,
 }
 
@@ -143,7 +142,7 @@ impl ThreadSampler {
 
     pub(super) fn sample(&mut self, members: &[Process]) -> BTreeMap<u32, Found> {
         self.list(members, RealClock.now());
-        // No other thread runs on the core of this one.
+        // This thread itself runs on this core, so no other thread does.
         self.taken = u32::try_from(rustix::thread::sched_getcpu()).into_iter().collect();
         let mut found = BTreeMap::new();
         for member in members {
@@ -158,7 +157,7 @@ impl ThreadSampler {
         found
     }
 
-    /// Lists the threads of processes whose list is old.
+    /// Lists the threads of processes again whose list is older than [`LIST_INTERVAL`].
     fn list(&mut self, members: &[Process], now: Instant) {
         let fresh = |at: Instant| now.since(at) < LIST_INTERVAL;
         self.threads.retain(|pid, (at, _)| fresh(*at) && members.iter().any(|member| member.pid == *pid));
@@ -180,14 +179,14 @@ impl ThreadSampler {
         }
     }
 
-    /// The function that a thread waits in is read first: that costs the kernel less than its state, and mostly implies it.
+    /// Samples one thread. The function it waits in is read first: that is cheaper than its state, and usually implies the state.
     fn thread(&mut self, task: &Task, found: &mut Found) {
         let class = self.class(task);
         if let Some(class) = class.filter(|class| class.can_be_interrupted()) {
             found.add_class(class);
             return;
         }
-        // A thread that ended meanwhile is not counted.
+        // A thread that ended in the meantime is not counted.
         let Ok(Stat { state, core, .. }) = self.files.stat(&task.folder) else { return };
         match (state, class) {
             ('R', _) => self.ready(core, found),
@@ -198,8 +197,8 @@ impl ThreadSampler {
         }
     }
 
-    /// Running and runnable threads are both in the state `R`. Only one thread runs on a core at a time, so that of several
-    /// on one core all but the first wait for it. One is taken for running although another process may run there.
+    /// Counts a thread in state `R`, which means running or runnable. Only one thread runs on a core at a time, so of several on
+    /// one core, all but the first wait for it. The first counts as running, although another process may be running there.
     fn ready(&mut self, core: u32, found: &mut Found) {
         if self.taken.insert(core) {
             found.running += 1;
@@ -208,14 +207,14 @@ impl ThreadSampler {
         }
     }
 
-    /// What a thread waits for; `None` if it does not wait, or this user may not read it.
+    /// Returns what a thread waits for; `None` if it does not wait, or this user may not read it.
     fn class(&mut self, task: &Task) -> Option<Class> {
         let text = match &task.wchan {
             Some(file) => self.files.text_of(file),
             None => self.files.text(&task.folder.join("wchan")),
         };
         let text = text.ok()?;
-        // Compilers add suffixes to the names of functions that they changed.
+        // Compilers add suffixes to the names of functions that they transformed.
         let function = text.trim().split('.').next().unwrap_or_default();
         if function.is_empty() || function == "0" {
             return None;

@@ -9,7 +9,7 @@ use plimsoll_sys::CgroupPaths;
 use super::{disk, hierarchy};
 use crate::collector::{Missing, malformed, missing, number, numbers, text};
 
-/// Version 1 says with a number near the largest that there is no limit.
+/// Version 1 reports a number close to the maximum if there is no limit.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
 
 /// The kernel's names in `cpu.stat` of version 2.
@@ -23,7 +23,7 @@ const CPU_STAT: &[(&str, Metric)] = &[
 const MEMORY_EVENTS: &[(&str, Metric)] =
     &[("max ", cgroup::MEMORY_FAILURES), ("oom_kill ", cgroup::OOM_KILLS)];
 
-/// The counters of a group; absent if none of its folders has any. Limits that are not set are left out.
+/// Returns the counters of a group; absent if none of its folders has any. Limits that are not set are left out.
 pub(super) fn counters(paths: &CgroupPaths) -> Result<CounterSet, Missing> {
     if let Some(gone) = [&paths.unified, &paths.cpu].into_iter().flatten().find(|folder| !folder.exists()) {
         return Err(missing(gone, &std::io::Error::from(std::io::ErrorKind::NotFound)));
@@ -48,7 +48,7 @@ pub(super) fn counters(paths: &CgroupPaths) -> Result<CounterSet, Missing> {
     }
 }
 
-/// The counters of a group as they come together from its files.
+/// Collects the counters of a group from its files.
 #[derive(Debug, Default)]
 struct Group {
     counters: CounterSet,
@@ -56,7 +56,7 @@ struct Group {
 }
 
 impl Group {
-    /// A file that this kernel does not have, or has without its controller, leaves its counters out.
+    /// Returns the text of a file. A missing file, or one whose controller is disabled, only leaves its counters out.
     fn text(&mut self, file: &Path) -> Option<String> {
         match text(file) {
             Ok(text) => Some(text),
@@ -72,14 +72,14 @@ impl Group {
         self.counters.put(metric, value);
     }
 
-    /// The numbers in a file with lines of a name and a number, by a table of their names.
+    /// Adds the numbers of a file with lines `name number`, by a table of their names.
     fn put_named(&mut self, file: &Path, table: &[(&str, Metric)]) {
         if let Some(text) = self.text(file) {
             self.counters.extend(numbers(&text, table));
         }
     }
 
-    /// A file that holds one number.
+    /// Reads a file that holds one number.
     fn number(&mut self, file: PathBuf) -> Option<u64> {
         let text = self.text(&file)?;
         let number = text.trim().parse().ok();
@@ -152,7 +152,7 @@ impl Group {
         self.refaults(folder);
     }
 
-    /// Pages that were taken from the group and fetched again, of files and of memory.
+    /// Adds refaults: pages that were reclaimed from the group and read again, of files and of anonymous memory.
     fn refaults(&mut self, folder: &Path) {
         let stat = self.text(&folder.join("memory.stat")).unwrap_or_default();
         let kinds = ["workingset_refault_file ", "workingset_refault_anon "].map(|kind| number(&stat, kind));

@@ -1,4 +1,4 @@
-//! The control groups of a process in the hierarchies of version 1 and 2.
+//! The control groups of a process in the hierarchies of versions 1 and 2.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub(crate) struct Quota {
     pub(crate) period_us: u64,
 }
 
-/// The content of `cpu.max`; `None` where there is no limit.
+/// Parses `cpu.max`; `None` if there is no limit.
 pub(super) fn quota(text: &str) -> Option<Quota> {
     let (quota, period) = text.trim().split_once(' ')?;
     Some(Quota { quota_us: quota.parse().ok()?, period_us: period.parse().ok()? })
@@ -21,25 +21,25 @@ pub(super) fn quota(text: &str) -> Option<Quota> {
 
 const MOUNT: &str = "sys/fs/cgroup";
 
-/// Where the hierarchy of version 2 begins: at the top, or next to those of version 1.
+/// Returns the root of the version 2 hierarchy: at the top, or next to the hierarchies of version 1.
 fn unified_mount(root: &Path) -> Option<PathBuf> {
     let top = root.join(MOUNT);
     [top.clone(), top.join("unified")].into_iter().find(|folder| folder.join("cgroup.procs").exists())
 }
 
-/// Where the hierarchy of a controller of version 1 begins.
+/// Returns the root of the hierarchy of a version 1 controller.
 fn mount(root: &Path, controller: &str) -> Option<PathBuf> {
     Some(root.join(MOUNT).join(controller)).filter(|folder| folder.exists())
 }
 
-/// The group at the top.
+/// Returns the top group.
 pub(super) fn top(root: &Path) -> CgroupPaths {
-    // Next to version 1, the hierarchy of version 2 has none of these controllers.
+    // Next to version 1, the version 2 hierarchy has none of these controllers.
     let unified = || if mount(root, "cpu").is_some() { None } else { unified_mount(root) };
     CgroupPaths::from_fn(|controller| if controller.is_empty() { unified() } else { mount(root, controller) })
 }
 
-/// False for the path of a group outside of this process's namespace of control groups, cgroup_namespaces(7).
+/// Whether the path of a group is inside this process's cgroup namespace (cgroup_namespaces(7)).
 fn is_below_top(path: &Path) -> bool {
     !path.components().any(|part| part == Component::ParentDir)
 }
@@ -48,15 +48,15 @@ fn is_below_top(path: &Path) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Membership {
     top: CgroupPaths,
-    /// The path of its group for the controller `cpu`, from the top, without a slash in front.
+    /// The path of the group for the controller `cpu`, relative to the top, without a leading slash.
     path: PathBuf,
     folders: CgroupPaths,
 }
 
 impl Membership {
-    /// Parses `/proc/PID/cgroup`, cgroups(7): lines of a number, controllers and a path, which in version 2 is that of all
-    /// controllers. A path that does not exist is hidden in a container, where its group is the top. One that leads above the top
-    /// is of a process outside of the container, whose group cannot be read here.
+    /// Parses `/proc/PID/cgroup` (cgroups(7)): lines of a number, controllers and a path. In version 2 one path is that of all
+    /// controllers. A path that does not exist is hidden by a container, whose group is the top. A path that leads above the top is
+    /// of a process outside of the container; its group cannot be read here.
     pub(crate) fn parse(root: &Path, text: &str) -> Option<Self> {
         let lines = || text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
         let line = |controller: &str| {
@@ -77,8 +77,8 @@ impl Membership {
         Some(Self { top, path, folders })
     }
 
-    /// The group itself, and those above it that have a quota, with their paths. What controllers of version 1 count only
-    /// at the top does not belong to the group.
+    /// Returns the group itself and its ancestors that have a quota, with their paths. Version 1 controllers that count only at the
+    /// top are left out of the group.
     pub(super) fn groups(&self) -> Vec<(String, CgroupPaths)> {
         let name = |path: &Path| format!("/{}", path.display());
         let above = self.path.ancestors().skip(1).map(|path| (path, self.above(path)));
@@ -91,7 +91,7 @@ impl Membership {
         std::iter::once(own).chain(limited.map(|(path, folders)| (name(path), folders))).collect()
     }
 
-    /// A group above, with only the folders that are known to belong to it.
+    /// Returns an ancestor group, with only the folders that are known to belong to it.
     fn above(&self, path: &Path) -> CgroupPaths {
         let of = |mount: &Option<PathBuf>| mount.as_deref().map(|mount| mount.join(path));
         let cpuacct = of(&self.top.cpuacct).filter(|folder| folder.exists());
@@ -103,16 +103,16 @@ impl Membership {
         }
     }
 
-    /// The tightest quota of its group and those above.
+    /// Returns the tightest quota of the group and its ancestors.
     pub(crate) fn quota(&self) -> Option<Quota> {
         quota_of(&self.capping()?)
     }
 
-    /// The group with the tightest quota: its own, or one above; `None` if none of them has a quota.
+    /// Returns the group with the tightest quota: the process's own, or an ancestor; `None` if none has a quota.
     pub(super) fn capping(&self) -> Option<CgroupPaths> {
         let folders = self.path.ancestors().map(|path| self.above(path));
         let limited = folders.filter_map(|folders| Some((quota_of(&folders)?, folders)));
-        // The ratios are compared without dividing.
+        // Compares the ratios without dividing.
         let tighter = |a: &Quota, b: &Quota| (a.quota_us * b.period_us).cmp(&(b.quota_us * a.period_us));
         limited.min_by(|(a, _), (b, _)| tighter(a, b)).map(|(_, folders)| folders)
     }

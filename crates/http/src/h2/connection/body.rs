@@ -10,7 +10,7 @@ use crate::h2::frame::{self, FrameHeader};
 use crate::h2::streams::Stream;
 
 impl Connection {
-    /// The windows are charged before the payload is there, so that cuts make no difference.
+    /// Charges the windows before the payload arrives, so that the result does not depend on how frames are split.
     pub(super) fn begin_data(&mut self, header: FrameHeader) -> Result<(), Broken> {
         self.check_opened(header.stream)?;
         if header.has(frame::PADDED) && header.len == 0 {
@@ -31,7 +31,7 @@ impl Connection {
 }
 
 impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
-    /// It is known how much of a frame is body: `padding` is the byte that says how much is not.
+    /// Begins the body of a DATA frame once its length is known. `padding` is the frame's padding length, if it has one.
     pub(super) fn begin_body(
         &mut self,
         header: FrameHeader,
@@ -66,12 +66,12 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         false
     }
 
-    /// Passes over what has come of a frame.
+    /// Reads the available bytes of a frame.
     pub(super) fn read_data(&mut self, data: &mut DataFrame, rest: &mut &[u8]) {
         let (body, after) = rest.split_at(rest.len().min(data.body_left as usize));
         let padding = after.len().min(data.padding_left as usize);
         *rest = &after[padding..];
-        // Neither is longer than what was left, which is a u32.
+        // Both are at most the remaining lengths, which are `u32`.
         data.body_left -= body.len() as u32;
         data.padding_left -= padding as u32;
         if data.observe
@@ -82,7 +82,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         }
     }
 
-    /// A frame is read: its bytes may come again, and its stream may be at its end.
+    /// Ends a frame: grants its bytes again, and completes its stream if it is the last frame.
     pub(super) fn end_data(&mut self, data: DataFrame) {
         let size = super::connection_window(self.connection.window_bytes);
         if let Some(increment) = self.connection.receive_window.release(data.len, size) {
@@ -97,14 +97,14 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         }
     }
 
-    /// The server ended its side of a stream.
+    /// Handles the server's end of a stream.
     pub(super) fn complete(&mut self, id: u32) {
         let Some(stream) = self.connection.close(id, self.memory) else {
             return;
         };
         let fits = stream.declared.is_none_or(|declared| declared == stream.body_bytes);
-        // An answer before the request's end leaves the rest unsent: the stream needs an end on
-        // this side too (RFC 9113 section 8.1).
+        // If the response ends before the request is fully sent, the stream has to be reset on this side too (RFC 9113
+        // section 8.1).
         if !stream.sent || !fits {
             let code = if fits { ErrorCode::CANCEL } else { ErrorCode::PROTOCOL_ERROR };
             frame::push_reset(self.out, id, code);

@@ -1,4 +1,4 @@
-//! The frames other than DATA: where each may stand, how long it may be, what it changes.
+//! All frames except DATA: on which streams each is allowed, its valid lengths, its effects.
 
 use super::Connection;
 use super::receiver::Receiver;
@@ -8,13 +8,13 @@ use crate::h2::frame::{self, FrameHeader};
 use crate::h2::window;
 
 impl Connection {
-    /// A stream that a request opened, now or before: other streams are the server's own, which
-    /// push alone would open, or not open yet.
+    /// Checks that a request opened this stream, now or earlier. Other streams are the server's own, which only push would open,
+    /// or not open yet.
     pub(super) const fn check_opened(&self, stream: u32) -> Result<(), Broken> {
         if stream % 2 == 1 && stream < self.next_id { Ok(()) } else { Err(Broken::Stream) }
     }
 
-    /// A frame other than DATA begins: may it be there, and of this length?
+    /// Checks the stream and the length of a frame other than DATA at its beginning.
     pub(super) fn begin_payload(&mut self, header: FrameHeader) -> Result<(), Broken> {
         match header.kind {
             frame::HEADERS | frame::RST_STREAM | frame::CONTINUATION => self.check_opened(header.stream)?,
@@ -94,8 +94,8 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         self.connection.reader.count_idle()
     }
 
-    /// REFUSED_STREAM says that the server did not process the request. It counts as that only if
-    /// nothing of a response came before.
+    /// Handles RST_STREAM. REFUSED_STREAM means that the server did not process the request; it counts as a refusal only if
+    /// no part of a response came before.
     fn read_reset(&mut self, id: u32, payload: &[u8]) -> Result<(), Broken> {
         let Some(stream) = self.connection.close(id, self.memory) else {
             return self.connection.reader.count_idle();
@@ -110,7 +110,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         Ok(())
     }
 
-    /// Streams above the last one that the server names were not processed (RFC 9113 section 6.8).
+    /// Handles GOAWAY: the server did not process the streams above the last one that it names (RFC 9113 section 6.8).
     fn read_goaway(&mut self, payload: &[u8]) -> Result<(), Broken> {
         let last = frame::first_u32(payload) & window::MAX_BYTES;
         self.connection.going_away = Some(ErrorCode(frame::first_u32(&payload[4..])));

@@ -62,8 +62,8 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         outcome
     }
 
-    /// A header block is complete. One that no request waits for changes nothing for the next, as there is no table, but it
-    /// has to be decompressed all the same (RFC 9113 section 4.3).
+    /// Reads a complete header block. A block without an open request has to be decompressed too (RFC 9113 section 4.3), although
+    /// without a dynamic table it cannot affect later ones.
     fn read_block(&mut self, open: OpenBlock, block: &[u8]) -> Result<(), Broken> {
         let Some(stream) = self.connection.streams.find(open.stream).copied() else {
             self.memory.decoder.decode(block, |_, _| ())?;
@@ -85,7 +85,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         Ok(())
     }
 
-    /// Only an unobserved head may be taken from memory: an observed one has events for its fields.
+    /// Reads the head of a response. Only an unobserved head may come from the cache, because an observed one needs field events.
     fn read_head(&mut self, stream: &Stream, block: &[u8]) -> Result<Result<Head, Malformed>, Broken> {
         if !stream.observe
             && let Some(head) = self.memory.recall(block)
@@ -105,7 +105,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         Ok(head)
     }
 
-    /// Trailers are checked and passed over; they are the end of their response.
+    /// Checks trailers, which end their response, and ignores their content.
     fn read_trailers(&mut self, open: OpenBlock, block: &[u8]) -> Result<Result<(), Malformed>, Broken> {
         let mut reader = HeadReader::default();
         self.memory.decoder.decode(block, |name, value| {
@@ -115,7 +115,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
     }
 }
 
-/// What of a HEADERS frame is header block: padding and an outdated priority stand around it.
+/// Returns the header block within a HEADERS frame, without padding and the deprecated priority.
 fn fragment(header: FrameHeader, payload: &[u8]) -> Result<&[u8], Broken> {
     let mut rest = payload;
     let mut padding = 0;

@@ -1,9 +1,9 @@
-//! How far a connection's bytes have been read: the current frame, and the open header block.
+//! The read state of a connection: the current frame, and the open header block.
 
 use crate::h2::error::Broken;
 use crate::h2::frame::{FrameHeader, HEADER_BYTES};
 
-/// Frames in a row that carry nothing: empty DATA, PING, SETTINGS, unknown types and the like.
+/// Maximum number of frames in a row without content: empty DATA, PING, SETTINGS, unknown types and the like.
 const MAX_IDLE_FRAMES: u16 = 10_000;
 
 #[derive(Debug, Default)]
@@ -11,11 +11,11 @@ pub(super) struct Reader {
     pub(super) phase: Phase,
     header: [u8; HEADER_BYTES],
     header_len: u8,
-    /// The header block that CONTINUATION goes on with.
+    /// The header block that CONTINUATION continues.
     pub(super) open_block: Option<OpenBlock>,
-    /// The bytes of that block so far.
+    /// The bytes received of that block.
     pub(super) block: Vec<u8>,
-    /// The current frame's payload so far, unless it arrived whole.
+    /// The bytes received of the current frame's payload, unless it arrived whole.
     pub(super) stash: Vec<u8>,
     idle_frames: u16,
 }
@@ -31,7 +31,7 @@ pub(super) struct DataFrame {
     pub(super) stream: u32,
     pub(super) body_left: u32,
     pub(super) padding_left: u32,
-    /// The payload's length, which flow control counts with its padding.
+    /// Length of the payload including its padding, as flow control counts it.
     pub(super) len: u32,
     pub(super) end_stream: bool,
     pub(super) observe: bool,
@@ -41,25 +41,25 @@ pub(super) struct DataFrame {
 pub(super) enum Phase {
     #[default]
     Header,
-    /// The byte of a DATA frame that says how long its padding is.
+    /// A DATA frame whose padding length is the next byte.
     PadLength(FrameHeader),
     Data(DataFrame),
-    /// Any other frame that means something.
+    /// Any other frame of a known type.
     Payload(FrameHeader),
-    /// A frame that means nothing here.
+    /// A frame of an unknown type.
     Skip {
         left: u32,
     },
 }
 
 impl Reader {
-    /// A frame came that brings no response further.
+    /// Counts a frame that contributes nothing to a response.
     pub(super) fn count_idle(&mut self) -> Result<(), Broken> {
         self.idle_frames += 1;
         if self.idle_frames > MAX_IDLE_FRAMES { Err(Broken::Flood) } else { Ok(()) }
     }
 
-    /// A frame came that brings a response further.
+    /// Resets the count after a frame that contributes to a response.
     pub(super) const fn count_progress(&mut self) {
         self.idle_frames = 0;
     }

@@ -1,7 +1,7 @@
-//! Takes the stream of bytes apart into frames, however it was cut.
+//! Splits the byte stream into frames, however the network cut it.
 //!
-//! DATA is counted as it passes. Every other frame is read in place if it arrived whole, and gathered
-//! first if it did not.
+//! DATA is counted as it arrives. Every other frame is read in place if it arrived whole; otherwise its pieces are joined
+//! first.
 
 use super::Connection;
 use super::reader::{OpenBlock, Phase};
@@ -10,7 +10,7 @@ use crate::h2::event::Event;
 use crate::h2::frame::{self, FrameHeader};
 use crate::h2::memory::Memory;
 
-/// A connection that receives, and where the outcomes go.
+/// A connection that receives bytes, with the destinations of replies and events.
 pub(super) struct Receiver<'a, E> {
     pub(super) connection: &'a mut Connection,
     pub(super) memory: &'a mut Memory,
@@ -19,13 +19,13 @@ pub(super) struct Receiver<'a, E> {
 }
 
 impl Connection {
-    /// Takes bytes as they came from the socket, cut anywhere. Appends what must be sent to `out` and
-    /// passes events to `events` in their order.
+    /// Reads bytes as they came from the socket, cut anywhere. Appends replies to `out` and passes events to `events` in their
+    /// order.
     ///
     /// # Errors
     ///
-    /// [`Broken`] when the server broke HTTP/2, and again in each call until the next [`Connection::open`]; GOAWAY then
-    /// stands in `out`, and [`Connection::finish`] names the open requests.
+    /// [`Broken`] when the server violated HTTP/2, and again in each call until the next [`Connection::open`]. `out` then ends
+    /// with GOAWAY, and [`Connection::finish`] reports the open requests.
     pub fn receive(
         &mut self,
         bytes: &[u8],
@@ -52,7 +52,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         Ok(())
     }
 
-    /// Takes one step; false when it needs bytes that have not come.
+    /// Takes one step; returns false when it needs more bytes.
     fn read_on(&mut self, rest: &mut &[u8]) -> Result<bool, Broken> {
         match self.connection.reader.phase {
             Phase::Header => {
@@ -120,7 +120,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         }
     }
 
-    /// Reads a payload where it lies, or gathers its pieces first.
+    /// Reads a payload in place, or joins its pieces first. Returns false when it needs more bytes.
     fn read_payload(&mut self, header: FrameHeader, rest: &mut &[u8]) -> Result<bool, Broken> {
         let reader = &mut self.connection.reader;
         let missing = header.len as usize - reader.stash.len();

@@ -1,4 +1,4 @@
-//! What a request sends: its head at once, its body as far as the windows allow, the rest when they widen.
+//! Sends requests: the head at once, the body as far as the windows allow, and the rest when they widen.
 
 use super::{Connection, Request, Waiting};
 use crate::h2::frame;
@@ -6,9 +6,9 @@ use crate::h2::memory::Memory;
 use crate::h2::streams::Stream;
 
 impl Connection {
-    /// Writes HEADERS, and CONTINUATION for what is beyond the server's longest frame.
+    /// Writes HEADERS, and CONTINUATION if the block exceeds the server's frame size.
     pub(super) fn push_head(&mut self, stream: &Stream, request: &Request<'_>, out: &mut Vec<u8>) {
-        // The one answer to a shrunk table is a table of size 0 (RFC 7541 section 4.2).
+        // A shrunk table is acknowledged by a table size of 0 (RFC 7541 section 4.2).
         let prefix: &[u8] = if std::mem::take(&mut self.server.table_shrank) { &[0x20] } else { &[] };
         let limit = self.server.frame_bytes as usize;
         let (first, mut rest) = request.block.split_at(request.block.len().min(limit - prefix.len()));
@@ -26,7 +26,7 @@ impl Connection {
         }
     }
 
-    /// Writes what of a body the windows allow, and keeps the rest.
+    /// Writes as much of a body as the windows allow, and keeps the rest.
     pub(super) fn push_body(
         &mut self,
         stream: &mut Stream,
@@ -42,7 +42,7 @@ impl Connection {
         }
     }
 
-    /// Sends of the waiting bodies what the windows allow by now.
+    /// Sends as much of the waiting bodies as the windows allow now.
     pub(super) fn push_waiting(&mut self, memory: &mut Memory, out: &mut Vec<u8>) {
         let mut at = 0;
         while let Some(Waiting { stream, body, sent }) = self.waiting.get_mut(at)
@@ -68,8 +68,8 @@ impl Connection {
     }
 }
 
-/// Writes DATA frames as the windows of stream and connection (`send_left`) allow, each of at most `frame_bytes`, and says how
-/// many bytes of the body went; the last frame ends the stream.
+/// Writes DATA frames of at most `frame_bytes`, as far as the windows of stream and connection (`send_left`) allow; the last frame
+/// ends the stream. Returns the number of body bytes written.
 fn push_data(
     stream: &mut Stream,
     body: &[u8],
@@ -88,7 +88,7 @@ fn push_data(
         let end = if sent == body.len() { frame::END_STREAM } else { 0 };
         frame::push_header(out, piece.len(), frame::DATA, end, stream.id);
         out.extend_from_slice(piece);
-        // A piece is no longer than the windows, which are of this type.
+        // A piece is no longer than the windows, which are `i32`.
         let taken = piece.len() as i32;
         stream.send_left -= taken;
         *send_left -= taken;

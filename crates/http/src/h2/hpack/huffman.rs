@@ -1,14 +1,14 @@
 //! The Huffman code of RFC 7541, appendix B.
 //!
-//! The code is canonical: sorted by length and then by symbol, codes count upwards. The lengths
-//! alone therefore say everything, and the tables for decoding are made of them at compile time.
+//! The code is canonical: sorted by length and then by symbol, codes count upwards. The lengths alone therefore define it, and
+//! the tables for decoding are computed from them at compile time.
 
 use crate::h2::error::HpackError;
 
-/// The symbol that stands for the end of a string, and never in one.
+/// The end-of-string symbol, which never occurs inside a string.
 const END: u16 = 256;
 const MAX_LEN: usize = 30;
-/// Codes up to this many bits, which all common characters have, take one table access.
+/// Codes of up to this many bits need one table access. All common characters have such codes.
 const SHORT_BITS: u32 = 10;
 
 #[rustfmt::skip]
@@ -31,13 +31,13 @@ static TABLES: Tables = Tables::new();
 /// All symbols in the order of their codes, and where each length begins.
 struct Tables {
     symbols: [u16; 257],
-    /// For each length, the first code of the next one, aligned to the left of 32 bits.
+    /// For each length, the first code of the next length, left-aligned in 32 bits.
     limits: [u64; MAX_LEN + 1],
     /// For each length, its first code, aligned in the same way.
     firsts: [u64; MAX_LEN + 1],
-    /// For each length, how many symbols have shorter codes.
+    /// For each length, the number of symbols with shorter codes.
     shorter: [u16; MAX_LEN + 1],
-    /// For all beginnings of SHORT_BITS bits: the symbol, and its length or 0 for a longer code.
+    /// For each value of the next SHORT_BITS bits: the symbol and its length, or length 0 if the code is longer.
     short: [(u8, u8); 1 << SHORT_BITS],
 }
 
@@ -82,8 +82,8 @@ impl Tables {
         }
     }
 
-    /// The symbol whose code begins these bits, and the length of the code. Every beginning of 30
-    /// bits is one of some code, as the code is complete.
+    /// Returns the symbol whose code these bits begin with, and the length of the code. The code is complete, so any 30 bits
+    /// begin with a valid code.
     fn long(&self, bits: u64) -> (u16, u32) {
         let aligned = bits >> 32;
         let longer = SHORT_BITS as usize + 1..=MAX_LEN;
@@ -93,7 +93,7 @@ impl Tables {
     }
 }
 
-/// Bits of a coded string, aligned to the left, with zeros after the last one.
+/// The bits of a coded string, left-aligned, with zeros after the last one.
 struct Bits<'a> {
     rest: &'a [u8],
     next: u64,
@@ -101,7 +101,7 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Makes the next 30 bits ready, or all that there are.
+    /// Makes at least the next 30 bits available, or all that are left.
     fn refill(&mut self) {
         if self.count >= MAX_LEN as u32 {
             return;
@@ -119,7 +119,7 @@ impl Bits<'_> {
     }
 }
 
-/// Writes what a coded string says into `out`, in place of what was there.
+/// Decodes a string into `out`, whose previous content is replaced.
 pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> {
     out.clear();
     // The shortest code has five bits.
@@ -146,7 +146,7 @@ pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> 
     }
 }
 
-/// What follows the last symbol is the beginning of the end's code, which is all ones, and shorter than a byte.
+/// Checks the bits after the last symbol: fewer than eight, and all ones as at the beginning of the end-of-string code.
 const fn check_padding(bits: u64, count: u32) -> Result<(), HpackError> {
     if count < 8 && bits.leading_ones() == count { Ok(()) } else { Err(HpackError::Huffman) }
 }

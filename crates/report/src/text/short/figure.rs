@@ -1,4 +1,4 @@
-//! The figure of the first sentences, for a page that prints it large.
+//! The throughput of the first sentences, for a page that prints it large.
 
 use plimsoll_analyze::overload::held_rate;
 use plimsoll_analyze::{Findings, Overload, OverloadClass, SearchEnd};
@@ -7,10 +7,10 @@ use plimsoll_plan::Load;
 use crate::amount::{chosen_step, unfinished};
 use crate::text::claim;
 
-/// How a figure stands to what the target can do.
+/// How a throughput relates to what the target can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bound {
-    /// It is what was measured.
+    /// The measured value.
     Exact,
     /// The load generator was the limit: "≥" stands before it.
     Generator,
@@ -19,7 +19,7 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// The word for it in JSON.
+    /// Returns its name in JSON.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -29,30 +29,30 @@ impl Bound {
     }
 }
 
-/// The throughput that the first sentences speak of.
+/// The throughput that the first sentences state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct HeadlineFigure {
     /// Requests per second; `None` where no request succeeded, or no rate is known.
     pub(crate) per_sec: Option<f64>,
     pub(crate) bound: Bound,
-    /// What the target did with them: `held`, `answered` or `served`.
+    /// What the target did with the requests: `held`, `answered` or `served`.
     pub(crate) what: &'static str,
 }
 
 impl HeadlineFigure {
-    /// The figure of a run. The sentences of the text say the same, in the same order of cases.
+    /// Returns the figure of a run. The sentences of the text state it with the same order of cases.
     pub(crate) fn new(findings: &Findings) -> Self {
         let overloaded = findings.overload.as_ref().map(|overload| overloaded(findings, overload));
         overloaded.unwrap_or_else(|| Self::of_steps(findings))
     }
 
-    /// The figure of a search or a ladder, whatever an overload after it found.
+    /// Returns the figure of a search or a ladder, without regard to an overload after it.
     pub(crate) fn of_steps(findings: &Findings) -> Self {
         searched(findings).unwrap_or_else(|| measured(findings))
     }
 }
 
-/// The rate that was overloaded, if it holds.
+/// Returns the rate that was overloaded, if it holds.
 fn overloaded(findings: &Findings, overload: &Overload) -> HeadlineFigure {
     let bound = match searched(findings) {
         Some(found) => found.bound,
@@ -74,7 +74,7 @@ fn searched(findings: &Findings) -> Option<HeadlineFigure> {
     Some(HeadlineFigure { per_sec: Some(held), bound, what: "held" })
 }
 
-/// The figure of a step.
+/// Returns the figure of a step.
 fn measured(findings: &Findings) -> HeadlineFigure {
     let bound = match unfinished(findings) {
         _ if findings.lower_bound => Bound::Generator,

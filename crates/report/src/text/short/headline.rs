@@ -11,11 +11,11 @@ use crate::text::slo::Condition;
 use crate::text::{claim, search, slo};
 use crate::words;
 
-/// What the target holds, the whole first sentence in bold, and the conditions.
+/// Returns what the target holds, the whole first sentence in bold, and the conditions.
 pub(super) fn headline(findings: &Findings, page: &Page) -> String {
     let url = cut(&escape_control(&findings.plan.target.url), page.width);
     let text = sentences(findings, &url);
-    // A URL stands on a line of its own where not all of it fits one.
+    // A URL is on a line of its own unless the text fits one line.
     let lines = match text.strip_prefix(&url).filter(|_| width(&text) > page.width) {
         Some(rest) => {
             format!("{url}\n{}", wrapped_to(page.width, "", "", rest.trim_start_matches([' ', ':'])))
@@ -25,7 +25,7 @@ pub(super) fn headline(findings: &Findings, page: &Page) -> String {
     page.paint_lines(Ink::Strong, &lines) + &condition_lines(findings, page)
 }
 
-/// What the target of this URL holds.
+/// Says what the target of this URL holds.
 pub(crate) fn sentences(findings: &Findings, url: &str) -> String {
     held(findings, url) + &claim::target_lost(findings) + &lower_bound(findings)
 }
@@ -68,7 +68,7 @@ fn single(step: &StepSummary, findings: &Findings) -> String {
     format!("{throughput} at {}, success {success}", load_of(step))
 }
 
-/// No step is known to be within the conditions.
+/// Returns the sentences of a run of which no step is known to be within the conditions.
 fn without_step(check: &SloCheck, best: &StepSummary, findings: &Findings, url: &str) -> String {
     let (served, load) = (claim::served(best, findings), load_of(best));
     if check.is_too_slow() || check.success == Held::No {
@@ -90,20 +90,21 @@ fn without_step(check: &SloCheck, best: &StepSummary, findings: &Findings, url: 
 }
 
 fn lower_bound(findings: &Findings) -> String {
-    // Where the generator is the limit, the verdict says so.
+    // If the generator is the limit, the verdict says so.
     if !findings.lower_bound || findings.verdict.limit == Limit::Generator {
         return String::new();
     }
     format!(" That is a lower bound (≥), {}.", claim::held_back(findings))
 }
 
-/// The conditions at the load that the sentences speak of; none at a load at which nothing succeeded.
+/// Returns the conditions at the load that the sentences are about; empty if nothing succeeded at that load.
 pub(crate) fn conditions(findings: &Findings) -> Vec<Condition> {
     let Some((judged, mut conditions)) = slo::conditions(findings) else { return Vec::new() };
     if findings.search.as_ref().is_some_and(|search| search.deciding().is_some()) {
         return conditions;
     }
-    // Without a step within the conditions those of the first line's step are shown; a target that serves nothing has none.
+    // If no step is within the conditions, those of the first line's step are shown; a target that serves nothing has
+    // none.
     let chosen = chosen_step(findings).filter(|step| step.counts.ok > 0);
     let step = chosen.unwrap_or(judged);
     if let Some(check) = findings.slo.as_ref().filter(|_| step.index != judged.index) {
@@ -114,7 +115,7 @@ pub(crate) fn conditions(findings: &Findings) -> Vec<Condition> {
     if step.counts.ok == 0 { Vec::new() } else { conditions }
 }
 
-/// The conditions in one line where they fit, else a line each.
+/// Returns the conditions in one line if they fit, otherwise a line each.
 fn condition_lines(findings: &Findings, page: &Page) -> String {
     let parts: Vec<(Held, String)> = conditions(findings)
         .iter()
@@ -134,8 +135,8 @@ fn condition_lines(findings: &Findings, page: &Page) -> String {
     lines.collect::<String>()
 }
 
-/// The sign of a condition in its colour. Each line has signs of one kind in their order, so that the first that is not yet
-/// painted is painted.
+/// Colours one sign of a condition. Equal signs of a line are painted in order, so the first unpainted one is the right
+/// one.
 fn painted(held: Held, line: &str, page: &Page) -> String {
     let ink = match held {
         Held::Yes => Ink::Good,

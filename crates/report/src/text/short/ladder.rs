@@ -11,12 +11,12 @@ use crate::text::{slo, steps};
 const GAP: &str = "  ";
 const MAX_BAR: usize = 20;
 const MIN_BAR: usize = 6;
-/// Columns for the longest mark, `best, sweet spot`.
+/// The width of the longest mark, `best, sweet spot`.
 const MIN_NOTE: usize = 16;
-/// Parts of a column that a bar can end at.
+/// The eighths of a column at which a bar can end.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// The steps by rising connections, at most so many: those left out are neither marked nor the first or last.
+/// Returns at most `max_rows` steps, by rising connections. Marked steps, the first and the last are left out only last.
 pub(super) fn ladder(findings: &Findings, page: &Page, max_rows: usize) -> String {
     let steps = selected(findings, max_rows);
     if steps.is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn ladder(findings: &Findings, page: &Page, max_rows: usize) -> Strin
     table.header() + &steps.iter().map(|step| table.row(step)).collect::<String>() + &steps::not_run(findings)
 }
 
-/// The steps to show, by rising connections.
+/// Selects the steps to show, by rising connections.
 fn selected(findings: &Findings, max_rows: usize) -> Vec<&StepSummary> {
     let mut steps: Vec<&StepSummary> = findings.steps.iter().collect();
     steps.sort_by_key(|step| step.connections);
@@ -44,7 +44,7 @@ fn selected(findings: &Findings, max_rows: usize) -> Vec<&StepSummary> {
         _ if is_sweet_spot(findings, steps[at]) => 1,
         at if at == last => 2,
         0 => 3,
-        // Of the others, those near the best one.
+        // The others by their distance from the best one.
         _ => 4 + best.unwrap_or(last).abs_diff(at),
     };
     let mut ranked: Vec<usize> = (0..steps.len()).collect();
@@ -58,13 +58,13 @@ fn is_best(findings: &Findings, step: &StepSummary) -> bool {
     chosen_step(findings).is_some_and(|best| best.index == step.index && best.counts.ok > 0)
 }
 
-/// The knee, unless it is outside the conditions.
+/// True for the knee, unless it is outside the conditions.
 fn is_sweet_spot(findings: &Findings, step: &StepSummary) -> bool {
     let knee = findings.knee.filter(|knee| knee.reached && !findings.lower_bound);
     knee.is_some_and(|knee| knee.connections == step.connections) && !is_broken(findings, step)
 }
 
-/// True for a step that breaks a condition, where there are any.
+/// True for a step that breaks a condition; false without conditions.
 fn is_broken(findings: &Findings, step: &StepSummary) -> bool {
     findings.slo.as_ref().is_some_and(|check| slo::is_broken(&check.slo, step))
 }
@@ -80,7 +80,7 @@ fn columns(findings: &Findings) -> Vec<(&'static str, Cell)> {
         ("p99", |step| percentile(step.latency.p99)),
     ];
     if findings.steps.iter().any(|step| step.success_ratio.is_some_and(|ratio| ratio < 1.0)) {
-        // Where requests fail, that counts for more than the mean.
+        // If requests fail, their success matters more than the mean.
         columns[2] = ("success", |step| ratio(step.success_ratio));
     }
     columns
@@ -89,7 +89,7 @@ fn columns(findings: &Findings) -> Vec<(&'static str, Cell)> {
 struct Table<'a> {
     findings: &'a Findings,
     page: &'a Page,
-    /// Columns of the longest bar.
+    /// The width of the longest bar, in columns.
     bar: usize,
     columns: Vec<(&'static str, Cell)>,
     widths: Vec<usize>,
@@ -132,7 +132,7 @@ impl Table<'_> {
         if broken { self.page.paint(Ink::Bad, &text) } else { text }
     }
 
-    /// The bar of a step; its length is the part of the highest throughput.
+    /// Returns the bar of a step; its length is the share of the highest throughput.
     fn bar_of(&self, step: &StepSummary) -> String {
         let most = self.findings.steps.iter().map(|step| step.throughput.value).fold(0.0, f64::max);
         let part = if most > 0.0 { step.throughput.value / most } else { 0.0 };
@@ -140,7 +140,7 @@ impl Table<'_> {
         "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
     }
 
-    /// Green within the conditions, red outside.
+    /// Returns green within the conditions, red outside.
     fn ink(&self, step: &StepSummary) -> Ink {
         if is_broken(self.findings, step) { Ink::Bad } else { Ink::Good }
     }
@@ -150,7 +150,7 @@ impl Table<'_> {
     }
 }
 
-/// The marks of a step, and a remark where there is room for it.
+/// Returns the marks of a step, and a remark if there is room for it.
 fn note(findings: &Findings, step: &StepSummary, room: usize) -> String {
     let best = is_best(findings, step).then(|| "best".to_owned());
     let sweet_spot = is_sweet_spot(findings, step).then(|| "sweet spot".to_owned());
@@ -163,7 +163,7 @@ fn note(findings: &Findings, step: &StepSummary, room: usize) -> String {
     if width(&both) <= room { both } else { marks }
 }
 
-/// The cells of the table below the names of its columns, without bars; empty without steps.
+/// Returns the cells of the table below the names of its columns, without bars; empty without steps.
 pub(crate) fn cells(findings: &Findings, max_rows: usize) -> Vec<Vec<String>> {
     let steps = selected(findings, max_rows);
     if steps.is_empty() {

@@ -8,7 +8,7 @@ use crate::text::page::Page;
 use crate::text::paragraph::{WIDTH, cut, wrapped_to};
 use crate::text::table::{Column, cells, laid_out};
 
-/// Requests and windows over time that are shown at most, the first ones.
+/// The maximum number of requests, and of windows over time, shown.
 const MAX_ROWS: usize = 8;
 
 pub(super) fn level(findings: &Findings, page: &Page) -> String {
@@ -19,7 +19,7 @@ pub(super) fn level(findings: &Findings, page: &Page) -> String {
     lines + &each_request(step, page) + &windows(step)
 }
 
-/// The figures of a level, each with its name.
+/// Returns the figures of a level, each with its name.
 pub(crate) fn facts(step: &StepSummary, lower_bound: bool) -> Vec<(&'static str, String)> {
     let latency = (step.latency.count > 0).then(|| ("latency", latency(step)));
     let requests = [("requests", requests(step))].into_iter();
@@ -34,7 +34,7 @@ fn requests(step: &StepSummary) -> String {
     let status = counts.status.iter().map(|(status, count)| format!("{status}: {}", grouped(count)));
     let status = list(status, ", ");
     let status = if status.is_empty() { status } else { format!(" · status {status}") };
-    // The counts are of all of the load, with its warm-up; where the target was lost, also of what failed after that.
+    // The counts include the warm-up and, if the target was lost, what failed after that.
     let load = if_known(step.lost_at_sec.is_none().then_some(step.warmup_sec + step.measured_sec), |sec| {
         format!(" in {}", seconds(sec))
     });
@@ -59,14 +59,15 @@ fn received(step: &StepSummary, lower_bound: bool) -> String {
     format!("{}{}/s, {each} a response", bound(lower_bound), bytes_text(step.bytes_in_per_sec))
 }
 
-/// A row for each request of a plan with several.
+/// Returns a row for each request of a plan with several.
 fn each_request(step: &StepSummary, page: &Page) -> String {
-    // What is left of the line by the figures before it.
+    // The figures before it leave this much of the line.
     let room = page.width.saturating_sub(50);
     below(&request_cells(step, room), step.requests.len(), "request")
 }
 
-/// The cells of the first requests of a plan with several, whose names have at most so many columns; empty for a plan with one.
+/// Returns the cells of the first requests of a plan with several, with names of at most `room` columns; empty for a plan
+/// with one.
 pub(crate) fn request_cells(step: &StepSummary, room: usize) -> Vec<Vec<String>> {
     let lower_bound = step.lower_bound;
     let columns: [Column<'_, RequestSummary>; 5] = [
@@ -79,12 +80,12 @@ pub(crate) fn request_cells(step: &StepSummary, room: usize) -> Vec<Vec<String>>
     first(&step.requests, &columns)
 }
 
-/// A row for each window of a rate that changes.
+/// Returns a row for each window of a rate that changes.
 fn windows(step: &StepSummary) -> String {
     below(&window_cells(step), step.ramp_windows.len(), "window")
 }
 
-/// The cells of the first windows of a rate that changes; empty for one that does not.
+/// Returns the cells of the first windows of a rate that changes; empty for a rate that does not change.
 pub(crate) fn window_cells(step: &StepSummary) -> Vec<Vec<String>> {
     let lower_bound = step.lower_bound;
     let columns: [Column<'_, RampWindow>; 5] = [
@@ -97,12 +98,12 @@ pub(crate) fn window_cells(step: &StepSummary) -> Vec<Vec<String>> {
     first(&step.ramp_windows, &columns)
 }
 
-/// The cells of the first rows; empty without any.
+/// Returns the cells of the first rows; empty if there are none.
 fn first<T>(rows: &[T], columns: &[Column<'_, T>]) -> Vec<Vec<String>> {
     if rows.is_empty() { Vec::new() } else { cells(&rows[..rows.len().min(MAX_ROWS)], columns) }
 }
 
-/// A table after an empty line, and how many rows it leaves out.
+/// Returns a table after an empty line, and how many rows it leaves out.
 fn below(cells: &[Vec<String>], count: usize, noun: &str) -> String {
     if cells.is_empty() {
         return String::new();
@@ -112,7 +113,7 @@ fn below(cells: &[Vec<String>], count: usize, noun: &str) -> String {
     format!("\n{}{rest}", laid_out(WIDTH, cells))
 }
 
-/// How many rows are left out; empty if none is.
+/// Says how many rows are left out; empty if none is.
 pub(crate) fn rest(count: usize, noun: &str) -> String {
     match count.saturating_sub(MAX_ROWS) {
         0 => String::new(),

@@ -15,10 +15,10 @@ use crate::text::verdict;
 use crate::words;
 
 const INDENT: &str = "  ";
-/// Lines of the advice; its first sentence is never cut.
+/// The maximum number of lines of the advice; its first sentence is never cut.
 const ADVICE_LINES: usize = 2;
 
-/// The first advice and a command, under `Next:`.
+/// Returns the first advice and a command, under `Next:`.
 pub(super) fn next(run: &Run, findings: &Findings, page: &Page) -> String {
     const LABEL: &str = "Next:";
     let advised = advised(findings);
@@ -33,13 +33,13 @@ pub(super) fn next(run: &Run, findings: &Findings, page: &Page) -> String {
     page.paint_part(Ink::Strong, LABEL, &(text + &command))
 }
 
-/// The first advice; `None` where there is none.
+/// Returns the first advice; `None` if there is none.
 pub(crate) fn advised(findings: &Findings) -> Option<String> {
     let advised = too_slow(findings).or_else(|| words::advice(&findings.verdict).into_iter().next());
     advised.map(|text| escape_control(&text))
 }
 
-/// What helps where a request takes longer than its limit without any other: no pool and no machine makes it shorter.
+/// Returns advice for a single request that alone takes longer than its limit: no pool and no machine makes it shorter.
 fn too_slow(findings: &Findings) -> Option<String> {
     let is_ladder = matches!(findings.plan.load, Load::Ladder { .. });
     let check = findings.slo.as_ref().filter(|check| is_ladder && check.best_step.is_none())?;
@@ -56,7 +56,7 @@ fn too_slow(findings: &Findings) -> Option<String> {
     })
 }
 
-/// The command that brings the reader further, with what it is good for.
+/// Returns the command that helps the reader most, with its purpose.
 fn command(run: &Run, findings: &Findings, page: &Page) -> Option<String> {
     let plain = is_plain(findings).then(|| url(findings, page));
     let again = |options: &str| match plain.as_ref().filter(|_| run.manifest.command == RunCommand::Answer) {
@@ -90,7 +90,7 @@ fn command(run: &Run, findings: &Findings, page: &Page) -> Option<String> {
     }
 }
 
-/// Whether the generator was held back by its own work, which a calibration measures.
+/// True if the generator was held back by its own work, which a calibration measures.
 fn is_busy(findings: &Findings) -> bool {
     let of_its_work = |reason: &GeneratorReason| {
         matches!(
@@ -103,13 +103,13 @@ fn is_busy(findings: &Findings) -> bool {
     findings.generator.reasons.first().is_some_and(of_its_work)
 }
 
-/// How a later run is compared with this one.
+/// Says how to compare a later run with this one.
 fn compared(name: &str) -> String {
     let (old, new) = if name == "last" { ("last~1", "last") } else { (name, "NEW") };
     format!("Change it, run again, compare: $ plimsoll diff {old} {new}")
 }
 
-/// What lets a ladder climb further, by what ended it; `None` where no option does.
+/// Returns the option with which a ladder goes further, by what ended it; `None` if no option does.
 fn further(run: &Run, findings: &Findings) -> Option<String> {
     let Load::Ladder { steps, budget, .. } = &findings.plan.load else { return None };
     let highest = findings.steps.iter().map(|step| step.connections).max()?;
@@ -130,7 +130,7 @@ fn further(run: &Run, findings: &Findings) -> Option<String> {
     }
 }
 
-/// What makes the steps of a ladder long enough for slow answers.
+/// Returns the option that makes the steps of a ladder long enough for slow answers.
 fn longer_steps(findings: &Findings) -> Option<String> {
     match &findings.plan.load {
         Load::Ladder { budget: Some(budget), .. } => Some(longer_budget(*budget)),
@@ -143,8 +143,8 @@ fn longer_budget(budget: Duration) -> String {
     format!("--budget {}s", 4 * budget.as_secs().max(1))
 }
 
-/// True if a URL alone makes the same requests, of the same server and over the same way. The command line is not recorded, so
-/// any other is not repeated here: without its flags it might load another machine.
+/// True if a URL alone makes the same requests, to the same server over the same network path. No other run is repeated
+/// here: without its flags, the command might load another machine.
 fn is_plain(findings: &Findings) -> bool {
     let plan = &findings.plan;
     let target = &plan.target;
@@ -163,7 +163,7 @@ fn is_plain(findings: &Findings) -> bool {
         && (plan.slo == Slo::default() || plan.slo == Slo::reference())
 }
 
-/// The URL as a shell takes it; `URL` for one that leaves no room for a command.
+/// Returns the URL as a shell accepts it; `URL` if it leaves no room for a command.
 fn url(findings: &Findings, page: &Page) -> String {
     const ROOM_FOR_COMMAND: usize = 24;
     let url = escape_control(&findings.plan.target.url);

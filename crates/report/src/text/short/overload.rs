@@ -1,4 +1,4 @@
-//! What a run says that overloaded its target.
+//! The short answer of a run that overloaded its target.
 
 use plimsoll_analyze::{Findings, Overload, OverloadClass};
 use plimsoll_units::escape_control;
@@ -8,7 +8,7 @@ use crate::text::page::{Ink, Page};
 use crate::text::paragraph::{cut, wrapped_to};
 use crate::words;
 
-/// What becomes of it, the table, a ramp against a jump, and the limits that protect it.
+/// Returns how the target behaves, the table, a ramp compared with a jump, and the limits that protect it.
 pub(super) fn overload(findings: &Findings, overload: &Overload, page: &Page) -> String {
     let url = cut(&escape_control(&findings.plan.target.url), page.width);
     let verdict = wrapped_to(page.width, "", "", &words::overload_verdict(findings, overload));

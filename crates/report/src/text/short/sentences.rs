@@ -1,9 +1,9 @@
-//! As many sentences of a text as fit a few lines.
+//! Cuts a text to the sentences that fit a number of lines.
 
 use crate::text::page::Page;
 use crate::text::paragraph::wrapped_to;
 
-/// The first sentences of a text that fit so many lines, at least one.
+/// Returns the first sentences of a text that fit `lines` lines, at least one.
 pub(super) fn sentences_in(page: &Page, lines: usize, text: &str, next: &str) -> String {
     let mut shown = String::new();
     for sentence in sentences(text) {
@@ -16,7 +16,7 @@ pub(super) fn sentences_in(page: &Page, lines: usize, text: &str, next: &str) ->
     wrapped_to(page.width, "", next, &shown)
 }
 
-/// The sentences of a text: each begins with a capital letter after a full stop.
+/// Splits a text into sentences: each begins with a capital letter after a full stop.
 fn sentences(text: &str) -> Vec<&str> {
     let ends = text.match_indices(". ").map(|(at, _)| at + 1);
     let is_end = |at: &usize| text[*at..].trim_start().starts_with(char::is_uppercase);

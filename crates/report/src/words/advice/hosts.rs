@@ -6,7 +6,7 @@ use plimsoll_units::{share_text, significant};
 use crate::amount::if_known;
 use crate::words::phrase::way;
 
-/// The load of a run is repeated by its connections, that of a row of a table as it was made.
+/// Says how to repeat a load: that of a run by its connections, that of a table's row as it was made.
 fn repeat(connections: Option<u32>) -> String {
     match connections {
         Some(connections) => format!("repeat the load at {}", crate::amount::connections(connections)),

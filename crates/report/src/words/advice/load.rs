@@ -37,7 +37,7 @@ pub(super) fn target_lost(at_sec: f64) -> String {
     )
 }
 
-/// For a status that is no success.
+/// Advice for a status that is no success.
 pub(super) fn status(status: u16) -> String {
     match status {
         401 | 403 => {
@@ -72,7 +72,7 @@ pub(super) fn watch_at_rate(per_sec: f64) -> String {
     )
 }
 
-/// The time of a request without a queue is known to a few per cent at best, so whole requests are all that can be said.
+/// The time of a request without a queue is known to a few per cent at best, so only whole requests are printed.
 pub(super) fn compare_at_once(predicted: f64) -> String {
     format!(
         "compare with the target's cores and pools: it works on about {} at once, and the rest wait (its best throughput × the \

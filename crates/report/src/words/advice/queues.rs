@@ -5,7 +5,7 @@ use plimsoll_units::{count_text, significant};
 
 use crate::words::phrase::{placed, places, whole};
 
-/// What holds throughput down without being busy, and is neither a pool nor a lock.
+/// Advice about something that limits throughput without being busy, and is neither a pool nor a lock.
 pub(super) fn held_back(per_sec: f64) -> String {
     format!(
         "if nothing there is set to that, look for a rate limit that delays requests or a shaped link. Either holds \

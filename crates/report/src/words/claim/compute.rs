@@ -40,7 +40,7 @@ fn busiest_text(busiest: &BusiestProcess) -> String {
     }
 }
 
-/// What the load generator used of the target's CPU, where it runs on the same machine.
+/// Says what the load generator used of the target's CPU, if it runs on the same machine.
 fn generator_part(generator: Option<f64>) -> String {
     if_known(generator, |part| {
         format!(
@@ -128,7 +128,7 @@ pub(super) fn thread(
     )
 }
 
-/// In cores: what the threads used, and what they were ready for and did not get.
+/// `used` and `ready` are in cores: what the threads used, and the time for which they were ready but had no CPU.
 pub(super) fn computing(
     verdict: &Verdict,
     [used, ready]: [f64; 2],

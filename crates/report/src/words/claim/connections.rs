@@ -79,7 +79,7 @@ pub(super) fn opened_anew(verdict: &Verdict, by: &Place, connections: f64, law: 
     )
 }
 
-/// At one step this part was closed; they are from another on.
+/// `part` of the requests of `step` found their connections closed. Throughput is level from `from` on.
 pub(super) fn closed(verdict: &Verdict, part: f64, per_sec: f64, (step, from): (&At, &At)) -> String {
     format!(
         "the connections that {} allows are the limit: {} of the requests at {} found theirs closed. About {} requests/s were \

@@ -171,7 +171,7 @@ pub(super) fn pool(
     }
 }
 
-/// Throughput was the same from the lowest load on.
+/// A pool of unknown size, because throughput was the same from the lowest load on.
 fn pool_of_unknown_size(owners: &[PlaceCount], law: &AtOnceLaw) -> String {
     format!(
         "a pool of workers or connections in {} is the limit: throughput is {} requests/s from the lowest load on, and requests \

@@ -1,4 +1,4 @@
-// Command api is an HTTP service whose limit is known: its flags say what one request costs.
+// Command api is an HTTP service with a known limit: its flags set what one request costs.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"plimsoll/services/internal/work"
 )
 
-// What one request costs.
+// cost is what one request costs.
 type cost struct {
 	cpu, sleep, locked, lockedCPU time.Duration
 	journal                       *work.Journal
@@ -32,7 +32,7 @@ func main() {
 	fail(http.ListenAndServe(listen, service))
 }
 
-// The service that a command line describes, and the address it listens on.
+// serviceOf returns the service that a command line describes, and the address that it listens on.
 func serviceOf(arguments []string) (listen string, service *cost, err error) {
 	service = &cost{}
 	flags := flag.NewFlagSet("api", flag.ExitOnError)

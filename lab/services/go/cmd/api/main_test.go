@@ -34,7 +34,7 @@ func get(service http.Handler, path string) *httptest.ResponseRecorder {
 	return answer
 }
 
-// Makes so many requests at once, and returns when the last of them is answered.
+// Makes this many requests at once, and waits for all answers.
 func getAtOnce(service http.Handler, requests int) {
 	var group sync.WaitGroup
 	for range requests {
@@ -77,7 +77,7 @@ func TestItListensWhereItIsTold(t *testing.T) {
 	}
 }
 
-// Time is the bubble's: it passes only while all wait, and then exactly.
+// Time is that of the bubble: it passes only while all goroutines wait, and then exactly.
 func TestAPoolWorksOnThatManyRequestsAtOnceAndNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for pool, took := range map[string]time.Duration{"16": 120 * time.Millisecond, "1": 1600 * time.Millisecond, "0": 40 * time.Millisecond} {
@@ -167,7 +167,7 @@ func TestARequestLeavesGarbageThatTheCollectorTakesAway(t *testing.T) {
 	}
 }
 
-// What the runtime says of its memory.
+// The runtime's statistics of its memory.
 func memory() (stats runtime.MemStats) {
 	runtime.ReadMemStats(&stats)
 	return stats

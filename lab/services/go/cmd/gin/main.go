@@ -1,5 +1,5 @@
-// Command gin answers /healthz as an API server built on gin does, through middlewares that can be switched off one by
-// one (-dump=false). The pages of pprof are at /debug/pprof/ and pass none of them.
+// Command gin answers /healthz like an API server built on gin, through middlewares that can be switched off one by one
+// (-dump=false). The pprof pages are at /debug/pprof/ and pass through none of them.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"plimsoll/services/internal/pages"
 )
 
-// Which middlewares a request passes.
+// switches are the middlewares that a request passes through.
 type switches struct {
 	requestID, context, recovery, logger, noCache, dump bool
 }
@@ -50,14 +50,14 @@ func opened(path string) (io.Writer, error) {
 
 func server(on switches, out io.Writer) http.Handler {
 	engine := gin.New()
-	// Routes pass the middlewares that were there before them: a profile must not be kept in memory to be printed.
+	// A route passes only through middlewares added before it: a profile must not be kept in memory to be printed.
 	engine.GET(pages.ProfilePath+"*page", gin.WrapH(pages.Profiles()))
 	engine.Use(on.chain(out)...)
 	engine.GET("/healthz", func(c *gin.Context) { c.JSON(http.StatusOK, pages.Healthy) })
 	return engine
 }
 
-// The middlewares that are switched on, in the order in which a request passes them.
+// chain returns the middlewares that are switched on, in the order in which a request passes through them.
 func (on switches) chain(out io.Writer) []gin.HandlerFunc {
 	var chain []gin.HandlerFunc
 	add := func(switchedOn bool, handler gin.HandlerFunc) {

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// An answer, and what was written to the log for it.
+// An answer, and its lines in the log.
 func get(on switches, path string) (*httptest.ResponseRecorder, string) {
 	var out bytes.Buffer
 	answer := httptest.NewRecorder()

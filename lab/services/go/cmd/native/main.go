@@ -1,5 +1,5 @@
-// Command native answers /healthz with bare net/http: the most that a Go server can serve, which servers built on a
-// framework are measured against. The pages of pprof are at /debug/pprof/.
+// Command native answers /healthz with bare net/http: the most that a Go server can serve, and the baseline for servers
+// built on a framework. The pprof pages are at /debug/pprof/.
 package main
 
 import (

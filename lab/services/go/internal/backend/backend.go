@@ -1,5 +1,5 @@
-// Package backend calls what stands behind the API: another HTTP service, Redis or a SQL database, each with a
-// bounded pool of connections where one is asked for.
+// Package backend calls the server behind the API: another HTTP service, Redis or a SQL database, each with a
+// bounded pool of connections if a limit is given.
 package backend
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Calls are made to one backend.
+// Calls makes one call to a backend.
 type Calls func(ctx context.Context) error
 
-// None is a backend that is not there: nothing is called.
+// None is used without a backend: it calls nothing.
 func None(context.Context) error { return nil }
 
-// Patience is how long a call may take, and how often it is tried before it has failed.
+// Patience is how long a call may take, and how often it is tried before it fails.
 type Patience struct {
 	Timeout time.Duration
 	Tries   int
 }
 
-// HTTP gets url on at most connections connections; 0 has no limit. A try that failed is made again at once.
+// HTTP gets url on at most connections connections; 0 means no limit. It repeats a failed try at once.
 func HTTP(url string, connections int, patience Patience) Calls {
 	client := &http.Client{
 		Timeout: patience.Timeout,
@@ -63,7 +63,7 @@ func get(ctx context.Context, client *http.Client, url string) error {
 	return nil
 }
 
-// SQL asks query of the database at dsn on at most connections connections; 0 has no limit.
+// SQL runs query in the database at dsn on at most connections connections; 0 means no limit.
 func SQL(dsn, query string, connections int) (Calls, error) {
 	database, err := sql.Open("mysql", dsn)
 	if err != nil {
@@ -85,7 +85,7 @@ func ask(ctx context.Context, database *sql.DB, query string) error {
 	return rows.Err()
 }
 
-// Redis runs a script on the server at address on at most connections connections; 0 takes the client's own limit.
+// Redis runs a script on the server at address on at most connections connections; 0 means the client's own limit.
 func Redis(address, script string, connections int) Calls {
 	client := redis.NewClient(&redis.Options{Addr: address, PoolSize: connections})
 	return func(ctx context.Context) error {

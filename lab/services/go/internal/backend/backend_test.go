@@ -59,7 +59,7 @@ func start(t *testing.T, socket string, command ...string) {
 // A call that is made once.
 var once = Patience{Timeout: time.Minute, Tries: 1}
 
-// Makes so many calls at once, each of which must succeed.
+// Makes this many calls at once, each of which must succeed.
 func callAtOnce(t *testing.T, calls Calls, times int) {
 	t.Helper()
 	var group sync.WaitGroup

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// A Redis of its own, and a client that tells what it noticed.
+// A Redis of its own, and a client that reports what it received.
 func startRedis(t *testing.T) (string, *redis.Client) {
 	t.Helper()
 	here := folder(t)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A MariaDB of its own, which lets anybody in; the name by which it is called.
+// A MariaDB of its own without a password; returns its address.
 func startMariaDB(t *testing.T) string {
 	t.Helper()
 	here := folder(t)
@@ -27,7 +27,7 @@ func startMariaDB(t *testing.T) string {
 	return "plimsoll@unix(" + socket + ")/mysql"
 }
 
-// The server is in a folder that need not be on an ordinary user's path.
+// The server's folder may not be on an ordinary user's path.
 func mariadbd() string {
 	if path, err := exec.LookPath("mariadbd"); err == nil {
 		return path
@@ -35,7 +35,7 @@ func mariadbd() string {
 	return "/usr/sbin/mariadbd"
 }
 
-// Each call notes on which connection it came.
+// Each call records its connection.
 func TestEachSQLCallAsksTheDatabaseOnNoMoreConnectionsThanItMay(t *testing.T) {
 	dsn := startMariaDB(t)
 	database, err := sql.Open("mysql", dsn)

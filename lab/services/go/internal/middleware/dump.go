@@ -11,8 +11,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Dump prints heads and bodies of each request and its answer, laid out for reading. It keeps a copy of both bodies in
-// memory: what is good for looking at one request costs most of the CPU under load.
+// Dump prints the headers and bodies of each request and its answer, formatted for reading. It keeps a copy of both
+// bodies in memory, so it helps with a single request but costs most of the CPU under load.
 func Dump(out io.Writer) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		request, err := keepBody(c.Request)
@@ -30,7 +30,7 @@ func Dump(out io.Writer) gin.HandlerFunc {
 	}
 }
 
-// The whole body, which the handlers can read again.
+// keepBody returns the whole body, and lets the handlers read it again.
 func keepBody(request *http.Request) ([]byte, error) {
 	if request.Body == nil {
 		return nil, nil
@@ -40,7 +40,7 @@ func keepBody(request *http.Request) ([]byte, error) {
 	return body, err
 }
 
-// Headers as indented JSON; those of several values as one text.
+// readable formats headers as indented JSON; several values of a header become one text.
 func readable(header http.Header) []byte {
 	fields := make(map[string]string, len(header))
 	for name, values := range header {
@@ -53,7 +53,7 @@ func readable(header http.Header) []byte {
 	return text
 }
 
-// A body of JSON is parsed and laid out anew; any other is printed as it is.
+// readableBody formats a JSON body anew, and returns any other body as it is.
 func readableBody(body []byte) []byte {
 	var value any
 	if json.Unmarshal(body, &value) != nil {
@@ -66,7 +66,7 @@ func readableBody(body []byte) []byte {
 	return text
 }
 
-// Writes through, and keeps a copy.
+// copyingWriter writes through and keeps a copy.
 type copyingWriter struct {
 	gin.ResponseWriter
 	copy bytes.Buffer

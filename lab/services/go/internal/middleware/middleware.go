@@ -1,5 +1,5 @@
-// Package middleware holds what an API server commonly does around each request: name it, carry its names along, log
-// it, forbid caches, and, while it is being debugged, print it whole. What each costs is to be measured.
+// Package middleware has what an API server commonly does around each request: give it an id, pass the id on, log the
+// request, forbid caches, and print it whole for debugging. The experiment measures the cost of each.
 package middleware
 
 import (
@@ -10,16 +10,16 @@ import (
 	"github.com/google/uuid"
 )
 
-// HeaderRequestID carries the name of a request, from the caller and back to it.
+// HeaderRequestID carries the id of a request from the caller and back to it.
 const HeaderRequestID = "X-Request-ID"
 
-// Keys under which handlers find what Context noted.
+// Keys under which handlers find the values of Context.
 const (
 	KeyRequestID = "requestID"
 	KeyUsername  = "username"
 )
 
-// RequestID names each request that has no name yet.
+// RequestID gives each request without an id a new one.
 func RequestID() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		id := c.GetHeader(HeaderRequestID)
@@ -33,7 +33,7 @@ func RequestID() gin.HandlerFunc {
 	}
 }
 
-// Context notes for all handlers after it which request this is and whose.
+// Context stores the id and the user of the request for all later handlers.
 func Context() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		c.Set(KeyRequestID, c.GetString(HeaderRequestID))
@@ -42,7 +42,7 @@ func Context() gin.HandlerFunc {
 	}
 }
 
-// NoCache tells all caches on the way to keep nothing.
+// NoCache forbids all caches on the way to store the answer.
 func NoCache() gin.HandlerFunc {
 	return func(c *gin.Context) {
 		header := c.Writer.Header()

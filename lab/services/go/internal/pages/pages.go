@@ -1,5 +1,5 @@
-// Package pages holds what both servers of the experiment api-vs-native answer, so that nothing but the way to the
-// answer differs between them.
+// Package pages has the answers of both servers of the experiment api-vs-native, so that only the way to the answer
+// differs between them.
 package pages
 
 import (
@@ -12,16 +12,16 @@ type Status struct {
 	Status string `json:"status"`
 }
 
-// Healthy is what /healthz answers.
+// Healthy is the answer of /healthz.
 var Healthy = Status{Status: "ok"}
 
-// HealthyText is the same as it is on the wire.
+// HealthyText is the same answer as it is sent.
 const HealthyText = `{"status":"ok"}`
 
-// ProfilePath is where the pages of pprof begin; a CPU profile is at profile below it.
+// ProfilePath is the prefix of the pprof pages; a CPU profile is at profile below it.
 const ProfilePath = "/debug/pprof/"
 
-// Profiles serves the pages of pprof.
+// Profiles serves the pprof pages.
 func Profiles() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc(ProfilePath, pprof.Index)

@@ -1,5 +1,5 @@
-// Package work holds the pieces of work that a request may cost: CPU time, a held lock, a disk's flush, a slot of a
-// pool, memory. Each has a limit that is known beforehand, which is what makes a scenario's verdict checkable.
+// Package work implements the work that a request may cost: CPU time, a held lock, a flush to disk, a slot of a pool,
+// memory. The limit of each is known beforehand, so that a scenario's verdict can be checked.
 package work
 
 import (
@@ -12,15 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Burn uses CPU time of the calling thread until d of it is gone. CPU time and not wall time is spent, so that a
-// thread that has to wait for a core does no less work.
+// Burn uses d of CPU time of the calling thread. It counts CPU time instead of wall time, so that a thread that has to
+// wait for a core does no less work.
 func Burn(d time.Duration) {
 	Within(d, func() {})
 }
 
-// Within runs f, and burns what it left of d.
+// Within runs f, and burns what f left of d.
 func Within(d time.Duration, f func()) {
-	// The clock is that of a thread, which must not change in between.
+	// The clock is that of a thread, so the goroutine must stay on its thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	end := threadTime() + d
@@ -30,8 +30,8 @@ func Within(d time.Duration, f func()) {
 	}
 }
 
-// The loop between two looks at the clock, which costs a system call. It is not inlined, where the compiler would see
-// that nobody wants its number.
+// spin works between two reads of the clock, which cost a system call. It is not inlined, because the compiler would
+// then remove it: its result is unused.
 //
 //go:noinline
 func spin() uint32 {
@@ -54,9 +54,9 @@ func threadTime() time.Duration {
 
 // Heap makes work for the garbage collector.
 type Heap struct {
-	// What it has to look through in each cycle: objects with a pointer.
+	// The objects with a pointer that the collector scans in each cycle.
 	kept []*object
-	// What brings the next cycle closer.
+	// Bytes of garbage of each request, which bring the next cycle closer.
 	garbage int
 }
 
@@ -65,10 +65,10 @@ type object struct {
 	value int
 }
 
-// The allocations of which garbage is made, in bytes.
+// The size of each allocation of garbage, in bytes.
 const block = 4096
 
-// NewHeap makes a heap that keeps so many small objects for good, and gets so many bytes of garbage with each request.
+// NewHeap makes a heap that keeps this many small objects forever, and gets this many bytes of garbage with each request.
 func NewHeap(kept, garbage int) *Heap {
 	heap := &Heap{kept: make([]*object, kept), garbage: garbage}
 	for i := range heap.kept {
@@ -77,14 +77,14 @@ func NewHeap(kept, garbage int) *Heap {
 	return heap
 }
 
-// Litter leaves the garbage of one request.
+// Litter makes the garbage of one request.
 func (h *Heap) Litter() {
 	for left := h.garbage; left > 0; left -= block {
 		discard(make([]byte, min(left, block)))
 	}
 }
 
-// It is not inlined, where the compiler would see that nobody wants the block.
+// It is not inlined, because the compiler would then remove the unused block.
 //
 //go:noinline
 func discard(garbage []byte) *byte {
@@ -101,17 +101,17 @@ func (l *Lock) Hold(f func()) {
 	f()
 }
 
-// Pool is a fixed number of slots, and the room of those who wait for one.
+// Pool is a fixed number of slots, and the requests that wait for one.
 type Pool struct {
 	slots chan struct{}
-	// Those within: in a slot or waiting; nil has no limit.
+	// Requests in a slot or waiting; nil means no limit.
 	within chan struct{}
 }
 
-// Unbounded is a waiting room without a limit.
+// Unbounded as the number of waiting requests means no limit.
 const Unbounded = -1
 
-// NewPool makes a pool of size slots, for which so many may wait; a size of 0 has no limit.
+// NewPool makes a pool of size slots, for which at most waiting requests may wait; a size of 0 means no limit.
 func NewPool(size, waiting int) *Pool {
 	if size <= 0 {
 		return &Pool{}
@@ -123,8 +123,8 @@ func NewPool(size, waiting int) *Pool {
 	return pool
 }
 
-// Use runs f in a slot, which it may have to wait for: those who came first are served first. It reports false, and does not run f,
-// where as many wait as may.
+// Use runs f in a slot, for which it may have to wait: first come, first served. If too many requests wait already, Use
+// returns false and does not run f.
 func (p *Pool) Use(f func()) bool {
 	if p.slots == nil {
 		f()
@@ -150,7 +150,7 @@ type Journal struct {
 	file  *os.File
 }
 
-// OpenJournal makes the file.
+// OpenJournal opens the file, and creates it if it does not exist.
 func OpenJournal(path string) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Runs f that many times at once, and returns when all have come back.
+// Runs f that many times at once, and waits until all have returned.
 func atOnce(times int, f func()) {
 	var group sync.WaitGroup
 	for range times {
@@ -62,7 +62,7 @@ func TestThoseWhoHoldALockDoSoOneAfterAnother(t *testing.T) {
 	}
 }
 
-// In a bubble Wait returns when nobody can go on, so that who is not there then does not come later.
+// In a bubble, Wait returns when all goroutines are blocked, so no further one can arrive later.
 func TestAPoolLetsInAsManyAsItHasSlots(t *testing.T) {
 	for size, most := range map[int]int{1: 1, 3: 3, 0: 8, -1: 8} {
 		synctest.Test(t, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestAJournalKeepsWholeRecordsInTheirOrderAndWhatWasThere(t *testing.T) {
 	}
 }
 
-// Nothing can be written to /dev/full; what is written to /dev/null cannot be flushed.
+// Nothing can be written to /dev/full, and /dev/null cannot be flushed.
 func TestARecordThatIsNotOnDiskIsAnError(t *testing.T) {
 	for _, device := range []string{"/dev/full", "/dev/null"} {
 		journal, err := OpenJournal(device)

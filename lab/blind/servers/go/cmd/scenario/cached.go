@@ -13,7 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// cached reads something large from memcached and answers with its checksum, by fasthttp: cached LISTEN ADDRESS CONNECTIONS BYTES
+// cached reads a large value from memcached and answers with its checksum, by fasthttp: cached LISTEN ADDRESS CONNECTIONS BYTES
 func cached(arguments []string) {
 	client := memcache.New(arguments[0])
 	client.MaxIdleConns = must(strconv.Atoi(arguments[1]))

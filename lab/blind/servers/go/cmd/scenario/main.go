@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// kinds by name; each gets the arguments after it, and the handler of "/" is set by it.
+// kinds are the servers by name. Each gets the arguments after the name, and sets the handler of "/".
 var kinds = map[string]func(arguments []string){
 	"mix":     mix,
 	"rows":    rows,
@@ -34,7 +34,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// reply answers with ok, or with 502 and what failed.
+// reply answers with ok, or with 502 and the error.
 func reply(w http.ResponseWriter, err error) {
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadGateway)

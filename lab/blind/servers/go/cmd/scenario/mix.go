@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// mix has a page that costs little and a report of which only so many are made at once: mix LISTEN REPORTS TIME
+// mix has a cheap page and a report, of which it makes at most REPORTS at once: mix LISTEN REPORTS TIME
 func mix(arguments []string) {
 	gate := semaphore.NewWeighted(int64(must(strconv.Atoi(arguments[0]))))
 	wait := must(time.ParseDuration(arguments[1]))

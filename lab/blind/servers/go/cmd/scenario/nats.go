@@ -17,7 +17,7 @@ func ask(arguments []string) {
 	})
 }
 
-// answer is a number of workers that do one thing at a time: answer LISTEN URL WORKERS TIME
+// answer runs workers that each do one thing at a time: answer LISTEN URL WORKERS TIME
 func answer(arguments []string) {
 	connection := must(nats.Connect(arguments[0], nats.RetryOnFailedConnect(true)))
 	wait := must(time.ParseDuration(arguments[2]))

@@ -8,7 +8,7 @@ import (
 	amqp "github.com/rabbitmq/amqp091-go"
 )
 
-// publish sends a message to RabbitMQ for each request, and waits until it is confirmed: publish LISTEN URL CHANNELS
+// publish sends a message to RabbitMQ for each request, and waits for its confirmation: publish LISTEN URL CHANNELS
 func publish(arguments []string) {
 	connection := must(dialled(arguments[0]))
 	channels := make(chan *amqp.Channel, must(strconv.Atoi(arguments[1])))
@@ -17,7 +17,7 @@ func publish(arguments []string) {
 		must(0, channel.Confirm(false))
 		channels <- channel
 	}
-	// A queue that forgets: nobody reads it.
+	// The queue has a maximum length, because no consumer reads it.
 	channel := must(connection.Channel())
 	must(channel.QueueDeclare("orders", true, false, false, false, amqp.Table{"x-max-length": int32(1000)}))
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +31,7 @@ func publish(arguments []string) {
 	})
 }
 
-// dialled tries for a minute: a broker takes its time to start.
+// dialled tries for a minute, because a broker takes time to start.
 func dialled(url string) (*amqp.Connection, error) {
 	for begin := time.Now(); ; time.Sleep(200 * time.Millisecond) {
 		connection, err := amqp.Dial(url)
