@@ -31,9 +31,7 @@ fn the_help_of_an_overload_says_when_its_users_give_up() {
         patience.ends_with("4 times the limit of p99, 1 s to 10 s, and never before 1.25 times the limit"),
         "{patience}"
     );
-    assert!(
-        timeout(&["run", "--help"]).ends_with("[default: 10s, or 1.25 times the longest limit of latency")
-    );
+    assert!(timeout(&["run", "--help"]).ends_with("[default: 10s, or 1.25 times the longest latency limit"));
 }
 
 #[test]
