@@ -71,7 +71,8 @@ def compare(binary, case, address, cores):
 
 def true_ratio(own, slower):
     """Returns B's figure over A's. A slower B burns more, but what else a request costs stays, so that only the middle of all repeats shows it."""
-    return 1 if slower == 0 else statistics.median(row["ratio"] for row in own if row["ratio"])
+    ratios = [row["ratio"] for row in own if row["ratio"]]
+    return statistics.median(ratios) if slower and ratios else 1
 
 
 def summary(rows):

@@ -47,8 +47,6 @@ pub enum Claim {
     TakingTurns { cores: f64, per_sec: f64 },
     /// One request is worked on at a time, although others have been read.
     OneRequestAtATime(AtOnceLaw),
-    /// One request is worked on at a time, although several instances of a service have read others and each could work on one.
-    OneOfInstances { instances: Vec<PlaceCount>, law: AtOnceLaw },
     /// Some requests wait inside a process and others do not: at this load the median was `median_sec`, as at the lowest load, while
     /// the mean was `times` times as long as there.
     SomeTakeTurns { at: At, median_sec: f64, times: f64 },

@@ -4,7 +4,6 @@ use plimsoll_record::FailureKind;
 
 use super::{Place, Raise};
 use crate::generator::health::GeneratorReason;
-use crate::groups::grouped;
 use crate::hosts::resource::ResourceId;
 
 /// One line of evidence.
@@ -279,12 +278,4 @@ fn unit_of(reason: &GeneratorReason) -> EvidenceUnit {
 pub struct PlaceCount {
     pub place: Place,
     pub count: usize,
-}
-
-impl PlaceCount {
-    /// Counts equal places: several servers of one name on one host become one entry.
-    pub(crate) fn each_once(places: Vec<Place>) -> Vec<Self> {
-        let same = grouped(places, |a, b| a == b).into_iter();
-        same.map(|same| Self { count: same.len(), place: same[0].clone() }).collect()
-    }
 }

@@ -1,6 +1,6 @@
 //! Locks that show in how requests wait.
 
-use plimsoll_analyze::{Claim, Confidence, Limit, Place, PlaceCount, Verdict};
+use plimsoll_analyze::{Claim, Confidence, Limit, Verdict};
 
 use crate::synthetic::Level;
 use crate::watch::{Watch, connections, waiting};
@@ -127,12 +127,11 @@ fn a_bend_before_the_plateau_may_be_a_lock() {
     assert!(verdict.also.iter().any(|also| also.limit == Limit::Lock), "{:?}", verdict.also);
 }
 
-/// nginx before APIs that each keep connections to one store, all of them open since an earlier load, and unevenly many lead to them.
-/// One request is worked on at a time.
-///
-/// An API is its host, its address, the connections to it that nginx keeps, and those that it keeps to the store.
-fn before_a_store(apis: &[(&str, &str, f64, f64)], unread: fn(usize) -> f64) -> Verdict {
-    let nginx = ("web", "peers", "7 nginx");
+/// A host of an API and its address, the connections that nginx has to it at a step, and those that it has to the store.
+type Api = (&'static str, &'static str, fn(usize) -> f64, fn(usize) -> f64);
+
+/// nginx before APIs that call one store, which works on one request at a time.
+fn before_a_store(apis: &[Api]) -> Verdict {
     let mut watch = Watch::pool(1.0, 0.004, 64)
         .host("web", 1.0, 8e-6)
         .process("web", "7 nginx", 8e-6)
@@ -142,38 +141,54 @@ fn before_a_store(apis: &[(&str, &str, f64, f64)], unread: fn(usize) -> f64) -> 
         .listener("store", "10.0.0.9:9000", 9, |_, _| 0.0);
     for (host, address, by_nginx, by_api) in apis {
         watch = watch
-            .gauge(nginx, address, move |step, _| by_nginx.max(connections(step)))
+            .gauge(("web", "peers", "7 nginx"), address, |step, _| by_nginx(step))
             .host(host, 1.0, 50e-6)
             .process(host, "8 api", 50e-6)
-            .listener(host, address, 8, move |step, _| unread(step))
-            .gauge((host, "peers", "8 api"), "10.0.0.9:9000", move |_, _| *by_api);
+            .listener(host, address, 8, |_, _| 0.0)
+            .gauge((host, "peers", "8 api"), "10.0.0.9:9000", |step, _| by_api(step));
     }
     watch.verdict()
 }
 
 #[test]
-fn instances_that_work_on_one_request_between_them_wait_at_what_they_share() {
-    let apis = [("api1", "10.0.0.3:9000", 70.0, 70.0), ("api2", "10.0.0.4:9000", 10.0, 10.0)];
-    let verdict = before_a_store(&apis, |_| 0.0);
+fn an_instance_with_fewer_connections_passes_requests_on_as_well() {
+    // Connections to the first API are still open from an earlier load, which went to it alone.
+    let first: Api = ("api1", "10.0.0.3:9000", |_| 70.0, |_| 61.0);
+    let some = |step| connections(step).min(24.0);
+    let second: Api = ("api2", "10.0.0.4:9000", some, some);
+    let verdict = before_a_store(&[first, second]);
     assert_eq!(found(&verdict), (Limit::Lock, "store", Confidence::Inferred), "{verdict:#?}");
-    let instance = |host: &str| PlaceCount { place: Place::process(host, "api"), count: 1 };
-    let both = [instance("api1"), instance("api2")];
-    assert!(
-        matches!(&verdict.claim, Some(Claim::OneOfInstances { instances, .. }) if *instances == both),
-        "{:?}",
-        verdict.claim
-    );
-    let unread = before_a_store(&apis, |step| waiting(step, 1.0) / 2.0);
-    assert_eq!(unread.limit, Limit::Pool, "what waits was not read");
+}
+
+#[test]
+fn an_instance_that_idles_has_no_part_of_a_pool() {
+    let nginx = ("web", "peers", "7 nginx");
+    let mut watch = Watch::pool(8.0, 0.004, 64)
+        .host("web", 1.0, 8e-6)
+        .process("web", "7 nginx", 8e-6)
+        .listener("web", "0.0.0.0:8080", 7, |_, _| 0.0)
+        .gauge(nginx, "10.0.0.3:9000", |step, _| connections(step))
+        .gauge(nginx, "10.0.0.4:9000", |_, _| 15.0);
+    for (host, address, workers) in [("api1", "10.0.0.3:9000", 8.0), ("api2", "10.0.0.4:9000", 64.0)] {
+        watch = watch.host(host, 1.0, 50e-6).process(host, "8 api", 50e-6).listener(
+            host,
+            address,
+            8,
+            move |step, _| waiting(step, workers),
+        );
+    }
+    let verdict = watch.verdict();
+    assert_eq!((verdict.limit, verdict.host()), (Limit::Pool, "api1"));
+    assert!((verdict.size.unwrap().value / 8.0 - 1.0).abs() < 0.1, "{:?}", verdict.size);
 }
 
 #[test]
 fn a_lock_may_be_in_what_is_called_over_as_many_connections() {
-    let lock_of = |kept: f64| {
-        let verdict = before_a_store(&[("api", "10.0.0.3:9000", 0.0, kept)], |_| 0.0);
+    let lock_of = |by_api: fn(usize) -> f64| {
+        let verdict = before_a_store(&[("api", "10.0.0.3:9000", connections, by_api)]);
         assert_eq!(found(&verdict), (Limit::Lock, "api", Confidence::Inferred), "{verdict:#?}");
         verdict.also.iter().any(|also| (also.limit, also.place.host_name()) == (Limit::Lock, "store"))
     };
-    assert!(lock_of(64.0), "all requests may have gone on");
-    assert!(!lock_of(2.0), "most that wait do so in the api");
+    assert!(lock_of(|_| 64.0), "all requests may have gone on");
+    assert!(!lock_of(|_| 2.0), "most that wait do so in the api");
 }

@@ -102,7 +102,7 @@ pub(crate) struct SearchArgs {
 Examples:
   # 1, 2, 4 … connections until throughput stops growing
   plimsoll sweep http://127.0.0.1:8080/api
-  # These connections, for 10 s each
+  # These connections, for at most 10 s each
   plimsoll sweep http://127.0.0.1:8080/api --name api --ladder 200,500,1k,3k --step 10s
   # 1, 2, 4 … connections of 16 HTTP/2 streams
   plimsoll sweep https://api.test/ --cacert ca.pem --streams 16

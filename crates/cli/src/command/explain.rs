@@ -28,8 +28,8 @@ Examples:
       --rate 'sum(rate(http_requests_total[1m]))'
   # One namespace, with a pool of 40 connections
   plimsoll explain --prometheus http://prometheus:9090 \\
-      --rate 'sum(rate(nginx_http_requests_total[5m]))' --selector 'namespace=\"shop\"' \\
-      --resource pool='sum(hikaricp_connections_active)' --capacity pool=40
+      --rate 'sum(rate(nginx_http_requests_total{namespace=\"shop\"}[5m]))' --selector 'namespace=\"shop\"' \\
+      --resource pool='sum(hikaricp_connections_active{namespace=\"shop\"})' --capacity pool=40
   # Series exported from a dashboard
   plimsoll explain --series dashboard.csv --rate 'requests/s' --capacity 'CPU (cores)=4'")]
 #[command(after_help = "\

@@ -40,7 +40,7 @@ const THIS_MACHINE: [&str; 3] = ["127.0.0.1", "localhost", "::1"];
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  # An agent that loads this host alone
+  # An agent that may load api.test:443 and nothing else
   plimsoll agent --join nats://10.0.0.5:4222 --allow api.test:443
   # A broker of three nodes; one run, then exit
   plimsoll agent --join nats://a:4222,nats://b:4222,nats://c:4222 --name rack-7 \\

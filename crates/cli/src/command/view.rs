@@ -30,6 +30,7 @@ const MAX_RUNS: usize = 12;
 Examples:
   # The runs of plimsoll-runs, at a URL that is printed
   plimsoll view
+  # Another folder, at a port of your choice
   plimsoll view results/ --listen 127.0.0.1:8090
   # The runs of another machine
   ssh -L 8090:127.0.0.1:8090 ci plimsoll view --listen 127.0.0.1:8090")]

@@ -87,9 +87,6 @@ fn claim_text(verdict: &Verdict, claim: &Claim) -> ClaimText {
         }
         Claim::TakingTurns { cores, per_sec } => Clause(resources::taking_turns(verdict, *cores, *per_sec)),
         Claim::OneRequestAtATime(law) => Clause(resources::one_request_at_a_time(verdict, law)),
-        Claim::OneOfInstances { instances, law } => {
-            Clause(resources::one_of_instances(verdict, instances, law))
-        }
         Claim::SomeTakeTurns { at, median_sec, times } => {
             Clause(resources::some_take_turns(verdict, at, *median_sec, *times))
         }

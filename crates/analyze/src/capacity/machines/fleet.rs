@@ -247,10 +247,11 @@ fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> 
     let scaling = scaling(growth, tier);
     // In the run that growth starts from, more machines contended and a request may have cost more: a resource is not full below the
     // throughput that as many machines were measured to carry.
-    let before = tier.scaling_before.as_ref().filter(|before| before.is_least).map(|before| &before.scaling);
-    let before = before.filter(|scaling| scaling.kind == growth.from.kind);
-    let floor = scaling.or(before).filter(|scaling| machines >= scaling.span().0);
-    let floor = floor.and_then(|scaling| scaling.throughput(machines));
+    let by_scaling = scaling.filter(|scaling| machines >= scaling.span().0);
+    let by_scaling = by_scaling.and_then(|scaling| scaling.throughput(machines));
+    let before = tier.scaling_before.as_ref().filter(|before| before.scaling.kind == growth.from.kind);
+    let larger = before.filter(|before| before.is_least);
+    let floor = by_scaling.or_else(|| larger?.scaling.measured(machines));
     let by_resource = |stop: &Stop| {
         let (resource, place) = (stop.resource, stop.place.clone());
         let observed_share = stop.used_there;
@@ -267,7 +268,8 @@ fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> 
     }));
     // A halt does not apply to fewer machines that were measured to carry more.
     let is_met = |halt: &&Halt| {
-        let carried_more = scaling.is_some_and(|scaling| scaling.carried_more(machines, halt.per_sec));
+        let known = scaling.or(before.map(|before| &before.scaling));
+        let carried_more = known.is_some_and(|scaling| scaling.carried_more(machines, halt.per_sec));
         machines <= halt.machines && !carried_more
     };
     let halts = halts(growth, tier).filter(is_met);

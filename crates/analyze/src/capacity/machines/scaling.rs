@@ -181,7 +181,7 @@ impl Scaling {
     }
 
     /// The measured throughput of exactly this many machines.
-    fn measured(&self, machines: f64) -> Option<f64> {
+    pub(super) fn measured(&self, machines: f64) -> Option<f64> {
         self.points.iter().find(|point| point.0 == machines).map(|point| point.1)
     }
 

@@ -219,8 +219,12 @@ fn shares(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f6
 /// A tier with this share of an even split of the connections is one that requests are passed on to.
 const TAKES_REQUESTS: f64 = 0.5;
 
-/// A further instance of such a tier needs only this share: connections kept from an earlier load are spread unevenly.
-const IS_ANOTHER_INSTANCE: f64 = 0.1;
+/// A further instance of such a tier needs only this share, if its connections grow with the load: those that are kept from an earlier
+/// load are spread unevenly, and do not grow.
+const IS_ANOTHER_INSTANCE: f64 = 0.3;
+
+/// Connections that grow with the load are so many times as many at the end of the plateau as at its beginning.
+const GROWN: f64 = 1.5;
 
 fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
     let shares = shares(ctx, tiers, high);
@@ -234,9 +238,16 @@ fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) ->
     let to_outside = outside_most > to_tiers;
     let even = to_tiers / shares.len() as f64;
     let takes_requests = |count: f64| count >= TAKES_REQUESTS * even;
-    let is_instance = |(to, count): &(usize, f64)| {
+    let before = self::shares(ctx, tiers, low);
+    let is_grown = |(to, count): &(usize, f64)| {
+        let known = before.iter().find(|(other, _)| other == to).map_or(0.0, |(_, count)| *count);
+        *count >= GROWN * known.max(1.0)
+    };
+    let is_instance = |next: &(usize, f64)| {
         let mut main = watched.iter().filter(|(_, of_main)| takes_requests(*of_main));
-        *count >= IS_ANOTHER_INSTANCE * even && main.any(|(main, _)| tier(main).is_of_same_service(tier(to)))
+        next.1 >= IS_ANOTHER_INSTANCE * even
+            && is_grown(next)
+            && main.any(|(main, _)| tier(main).is_of_same_service(tier(&next.0)))
     };
     let next = watched.iter().filter(|next| !to_outside && (takes_requests(next.1) || is_instance(next)));
     Next {

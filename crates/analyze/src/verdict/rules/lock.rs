@@ -1,12 +1,11 @@
 //! `lock`: requests take turns at one thing. The threads of a process use one core between them and none has it to
 //! itself. Or a thread is at its limit, another of its name was in another step, and threads wait for each other. Or one
-//! request is worked on at a time (X·S₀ < 2, Little 1961) although others were read, by one process or by several of
-//! which each could work on one. Or each request has a process of one thread, and fewer are worked on at a time. A
-//! runtime that runs one thread at a time looks like the first case.
+//! request is worked on at a time (X·S₀ < 2, Little 1961) although others were read. Or each request has a process of
+//! one thread, and fewer are worked on at a time. A runtime that runs one thread at a time looks like the first case.
 
 use plimsoll_record::{Source, Subject};
 
-use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place, PlaceCount, StepSummary};
+use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::topology::flow::Tier;
 use crate::hosts::track::{Span, Track};
@@ -134,10 +133,11 @@ fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
 /// Finds requests of which one is worked on at a time although others have been read: they take turns within the process.
 /// Requests that were not read wait for a worker instead. A pool of two would serve at least two.
 pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
-    let [tier] = queue.tiers.as_slice() else { return among_instances(ctx, queue, at_once) };
+    let [tier] = queue.tiers.as_slice() else { return None };
     let tier = ctx.obs.flow.tiers.get(*tier)?;
     let unread = queue.at_the_door?;
-    if !is_one_at_a_time(queue, at_once) {
+    let most = at_once.count.interval.map_or(at_once.count.value, |(_, most)| most);
+    if most >= 2.0 || queue.waits_inside(at_once.count.value) != Some(true) {
         return None;
     }
     let law = at_once.law();
@@ -151,45 +151,16 @@ pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     Some(found)
 }
 
-/// True if one request is worked on at a time and others have been read.
-fn is_one_at_a_time(queue: &Queue, at_once: Concurrency) -> bool {
-    let most = at_once.count.interval.map_or(at_once.count.value, |(_, most)| most);
-    most < 2.0 && queue.waits_inside(at_once.count.value) == Some(true)
-}
-
-/// The tier to which most connections of another lead, if its host is sampled, and the number of these connections.
-fn callee<'a>(ctx: &RuleContext<'a>, queue: &Queue, tier: &Tier) -> Option<(&'a Tier, f64)> {
-    let flow = tier.main_outflow(queue.step)?;
-    let callee = ctx.obs.flow.tiers.get(flow.to).filter(|callee| callee.is_sampled())?;
-    Some((callee, flow.connections[queue.step]?))
-}
-
-/// The same lock in the tier that is called: with as many connections as requests inside, all of these may have gone on. If as many
-/// connections were open at the lowest load, it is not known whether they did.
+/// The same queue beyond a tier: with as many connections as requests inside, all of these may have gone on to what they lead to. If
+/// as many connections were open at the lowest load, it is not known whether they did.
 fn beyond(ctx: &RuleContext<'_>, queue: &Queue, tier: &Tier) -> Option<Candidate> {
-    let (callee, connections) = callee(ctx, queue, tier)?;
-    let may_be_there = connections >= bounds::PASSED_ON * queue.inside?;
-    may_be_there.then(|| Candidate::named(Limit::Lock, callee.place()))
-}
-
-/// Finds requests of which one is worked on at a time although several instances of a service have read others. Each instance could
-/// work on one of its own, so they take turns at the tier that all of them call.
-fn among_instances(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
-    let tiers: Vec<&Tier> = queue.tiers.iter().filter_map(|tier| ctx.obs.flow.tiers.get(*tier)).collect();
-    let (first, others) = tiers.split_first().filter(|(_, others)| !others.is_empty())?;
-    let (shared, _) = callee(ctx, queue, first)?;
-    let calls_it = |tier: &&Tier| callee(ctx, queue, tier).is_some_and(|(callee, _)| callee == shared);
-    let are_instances = others.iter().all(|tier| tier.is_of_same_service(first) && calls_it(tier));
-    if !are_instances || !is_one_at_a_time(queue, at_once) {
-        return None;
-    }
-    let instances = PlaceCount::each_once(tiers.iter().map(|tier| tier.place()).collect());
-    let evidence = vec![
-        ctx.row(Observation::AtOnce, at_once.count.value, None),
-        ctx.share_row(Observation::AtTheDoor(instances.clone()), queue.at_the_door?),
-    ];
-    let claim = Claim::OneOfInstances { instances, law: at_once.law() };
-    Some(lock(ctx, shared.place(), claim, evidence))
+    let flow = tier.main_outflow(queue.step)?;
+    let may_be_there = flow.connections[queue.step]? >= bounds::PASSED_ON * queue.inside?;
+    let callee = ctx.obs.flow.tiers.get(flow.to).filter(|_| may_be_there)?;
+    Some(match &callee.outside {
+        Some(name) => Candidate::named(Limit::Dependency, Place::Unwatched(name.clone())),
+        None => Candidate::named(Limit::Lock, callee.place()),
+    })
 }
 
 /// The mean must be this many times that of the lowest load, while half of the requests are as fast as there.

@@ -6,6 +6,7 @@
 //! A delayed acknowledgement (Nagle 1984, RFC 896) takes 40 ms of an answer without holding a worker.
 
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place, PlaceCount};
+use crate::groups::grouped;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
@@ -24,11 +25,7 @@ pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurren
     let is_counted = is_seen(queue, at_once.count.value);
     let is_known = !at_once.saturated || is_counted;
     let size = is_known.then(|| at_once.count.times(1.0 / tiers.len().max(1) as f64));
-    let owners = if tiers.is_empty() {
-        PlaceCount::each_once(vec![place.clone()])
-    } else {
-        PlaceCount::each_once(tiers)
-    };
+    let owners = if tiers.is_empty() { counted(vec![place.clone()]) } else { counted(tiers) };
     let is_grown = at_once.straight == Some(true) && is_counted;
     let delayed_ack = at_once.without_ack_sec.and(size.and_then(|size| size.interval));
     let basis = Basis::observed(is_grown && at_once.without_ack_sec.is_none());
@@ -64,6 +61,12 @@ fn evidence(
     let out = queue.out.filter(|out| *out > 0.0);
     rows.extend(out.map(|out| ctx.row(Observation::ConnectionsOut(owners.to_vec()), out, count)));
     rows
+}
+
+/// Places, each once: several servers of one name on one host are so many of it.
+fn counted(places: Vec<Place>) -> Vec<PlaceCount> {
+    let same = grouped(places, |a, b| a == b).into_iter();
+    same.map(|same| PlaceCount { count: same.len(), place: same[0].clone() }).collect()
 }
 
 /// True if the pool was counted: the queue is at its door with all requests but as many as it has workers, or it keeps as many

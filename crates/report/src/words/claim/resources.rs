@@ -38,16 +38,6 @@ pub(super) fn one_request_at_a_time(verdict: &Verdict, law: &AtOnceLaw) -> Strin
     )
 }
 
-pub(super) fn one_of_instances(verdict: &Verdict, instances: &[PlaceCount], law: &AtOnceLaw) -> String {
-    format!(
-        "a lock in {} is the limit: {}, so one at a time. {} have read others and could each work on one: they take turns \
-         at what they share",
-        placed(&verdict.place),
-        law_text(law),
-        places(instances)
-    )
-}
-
 pub(super) fn some_take_turns(verdict: &Verdict, at: &At, median_sec: f64, times: f64) -> String {
     format!(
         "a lock that some requests take in {} is the limit: half of them took {} at {}, no longer than at the lowest load, \
