@@ -28,13 +28,13 @@ Examples:
   # A table of other measurements
   plimsoll ablate --csv table.csv --map switch=cache,log --map qps=qps --map group=step")]
 #[command(after_help = "\
-Meanings of columns (MEANING=COLUMN; `switch` and `beside` take several, separated by commas):
+Meanings of columns (MEANING=COLUMN; `switch` and `per_request` take several, separated by commas):
   switch        1 or 0, on or off, yes or no, true or false
   qps           requests per second
   connections   connections, the same in all rows
   round         rows of one round were measured one after another
   group         states of the service, one after another; several columns are joined
-  beside        other figures of a request: CPU, calls, packets
+  per_request   other figures of a request: CPU, calls, packets
 Without --map columns are found by the names that `ablate -f` gives them. docs/ablate.md says how costs are found.")]
 pub(crate) struct AblateArgs {
     /// A plan file with [[switch]] tables, or its name below lab/

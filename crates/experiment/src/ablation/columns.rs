@@ -6,7 +6,7 @@ use csv::StringRecord;
 pub(super) const SWITCH: &str = "switch:";
 
 /// The prefix of a per-request figure's column in these tables.
-pub(super) const PER_REQUEST: &str = "beside:";
+pub(super) const PER_REQUEST: &str = "per_request:";
 
 /// The column with the state of the service, if there are several.
 pub(super) const GROUP: &str = "group";
@@ -18,7 +18,7 @@ pub(super) const AT_LEAST: &str = "qps_at_least";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnError {
     #[error(
-        "--map `{0}` is no MEANING=COLUMN with a meaning of switch, qps, connections, round, group or beside"
+        "--map `{0}` is no MEANING=COLUMN with a meaning of switch, qps, connections, round, group or per_request"
     )]
     Form(String),
     #[error("the table has no column `{column}`; it has {known}")]
@@ -78,7 +78,7 @@ impl Columns {
                 || names.split(',').map(|name| place(header, name.trim())).collect::<Result<Vec<_>, _>>();
             match meaning {
                 "switch" => columns.switches.extend(several()?),
-                "beside" => columns.per_request.extend(several()?),
+                "per_request" => columns.per_request.extend(several()?),
                 "group" => columns.groups.extend(several()?),
                 "qps" => throughput = Some(place(header, names)?),
                 "connections" => columns.connections = Some(place(header, names)?),

@@ -36,12 +36,6 @@ const RETIRED: &[(&str, &str)] = &[
 /// Marks that frame a word elsewhere; ours are plain quotes or code font.
 const QUOTES: [char; 2] = ['\u{ab}', '\u{bb}'];
 
-/// Words that an interface has: a meaning of `--map` and the prefix of columns in tables of ablations.
-const INTERFACE: &[(&str, &str)] = &[
-    ("crates/cli/src/command/ablate.rs", "beside"),
-    ("crates/experiment/src/ablation/columns.rs", "beside"),
-];
-
 /// The files that are written by us, and not data or generated text.
 const WRITTEN: [&str; 6] = [".rs", ".md", ".toml", ".sh", ".py", "Makefile"];
 
@@ -61,9 +55,7 @@ fn in_text(source: &Source) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for (index, line) in source.text.lines().enumerate() {
         let words = words_of(line);
-        let found = RETIRED.iter().filter(|(word, _)| {
-            words.contains(&format!(" {word} ")) && !INTERFACE.contains(&(source.path.as_str(), word))
-        });
+        let found = RETIRED.iter().filter(|(word, _)| words.contains(&format!(" {word} ")));
         let mut advice: Vec<String> = found.map(|(word, instead)| format!("`{word}`: {instead}")).collect();
         if line.contains(QUOTES) {
             advice.push("angle quotes: plain quotes or code font".to_owned());
@@ -117,13 +109,6 @@ mod tests {
     #[test]
     fn longer_words_and_parts_of_a_phrase_pass() {
         assert_eq!(count("besides, recommended; it looked well; unwanted; estimates"), 0);
-    }
-
-    #[test]
-    fn a_word_of_an_interface_passes_where_the_interface_is_and_only_there() {
-        let (path, word) = INTERFACE[0];
-        assert!(in_text(&Source::new(path, word)).is_empty());
-        assert_eq!(count(word), 1);
     }
 
     #[test]
