@@ -72,13 +72,14 @@ fn growth(growth: Option<&Growth>) -> String {
     let Some((growth, first)) = growth.and_then(|growth| Some((growth, growth.stops.first()?))) else {
         return String::new();
     };
-    let text = format!(
-        "With the machines of \"{}\", which made {} requests/s, growth stops first at {}: {}.",
-        growth.from.at,
-        count_text(growth.from.per_sec.value),
-        first.tier,
-        stop(growth, first)
-    );
+    let (at, per_sec) = (&growth.from.at, count_text(growth.from.per_sec.value));
+    let begun = if growth.from.is_halted() {
+        let limit = growth.from.limit.name();
+        format!("\"{at}\", which `{limit}` stopped at {per_sec} requests/s, growth would stop next")
+    } else {
+        format!("\"{at}\", which made {per_sec} requests/s, growth stops first")
+    };
+    let text = format!("With the machines of {begun} at {}: {}.", first.tier, stop(growth, first));
     let then = |next: &Stop| point(&escape_control(&format!("then {}: {}", next.tier, stop(growth, next))));
     let rest: String = growth.stops.iter().skip(1).take(3).map(then).collect();
     format!("\n{}{rest}", wrapped("", "", &escape_control(&text)))

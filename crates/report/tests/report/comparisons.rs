@@ -1,9 +1,9 @@
 //! Figures of ledgers and of scaling, and the text of tables of tiers.
 
 use plimsoll_analyze::{
-    Confidence, Currency, DayCost, DayPlan, Doubt, Efficiency, Estimate, FleetCapacity, FleetDoubt, Goal,
-    HourPlan, Limit, MachinePlan, Machines, Observed, PlanCost, RequestKind, TierCount, TierHours, TierPlan,
-    TierRow, TierScaling, TierUse, plan_machines,
+    Confidence, Currency, DayCost, DayPlan, DemandUnit, Doubt, Efficiency, Estimate, FleetCapacity,
+    FleetDoubt, Goal, Growth, GrowthStart, HourPlan, Limit, MachinePlan, Machines, Observed, PlanCost,
+    RequestKind, TierCount, TierHours, TierPlan, TierResource, TierRow, TierScaling, TierUse, plan_machines,
 };
 use plimsoll_report::figure::{self, Bar, Caption};
 use plimsoll_report::{PlanView, json, text};
@@ -130,6 +130,42 @@ fn a_row_shows_tiers_their_limit_and_their_scaling() {
     {
         assert!(flowing.contains(part), "{part}: {text}");
     }
+}
+
+#[test]
+fn a_resource_that_is_full_next_is_not_what_a_lock_stopped_growth_by() {
+    let text = |limit: Limit| {
+        let from = GrowthStart {
+            per_sec: Estimate::exact(232.0),
+            at: "two".to_owned(),
+            kind: 0,
+            limit,
+            also: Vec::new(),
+            machines: Vec::new(),
+        };
+        let stop = plimsoll_analyze::Stop {
+            tier: "api".to_owned(),
+            resource: TierResource::Cpu,
+            place: None,
+            machines: 2.0,
+            unit: DemandUnit::Cores,
+            used: 0.1,
+            capacity: 0.2,
+            per_request: Estimate::exact(4e-4),
+            used_there: 0.5,
+            seen: true,
+            scaled: None,
+        };
+        let observed = Observed { growth: Some(Growth { from, stops: vec![stop] }), ..Observed::default() };
+        let plan = plan_machines(&observed, Goal { target_per_sec: 100.0, utilisation: 0.7 });
+        text::machines(&PlanView::new(&plan))
+    };
+    assert!(text(Limit::Cpu).contains("growth stops first at api"), "{}", text(Limit::Cpu));
+    let locked = text(Limit::Lock);
+    assert!(
+        !locked.contains("stops first") && locked.contains("`lock` stopped at 232 requests/s"),
+        "{locked}"
+    );
 }
 
 #[test]

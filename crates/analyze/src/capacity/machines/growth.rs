@@ -62,6 +62,21 @@ pub struct Growth {
 /// Use above the capacity by less than this ratio is a measurement error; more is the need of a smaller machine than was measured.
 const MAX_OVER: f64 = 1.1;
 
+/// True for a limit that more machines need not move.
+pub(super) fn needs_a_fix(limit: Limit) -> bool {
+    matches!(
+        limit,
+        Limit::Disk | Limit::Memory | Limit::Connections | Limit::Lock | Limit::Dependency | Limit::Refused
+    )
+}
+
+impl GrowthStart {
+    /// True if a limit that more machines need not move, such as a lock, stopped the load. No stop of the growth is of it.
+    pub fn is_halted(&self) -> bool {
+        needs_a_fix(self.limit)
+    }
+}
+
 impl Stop {
     /// Limits `used` to the capacity where it is above it by measurement error. To be called before the capacity is changed.
     pub(super) fn without_overreading(self) -> Self {

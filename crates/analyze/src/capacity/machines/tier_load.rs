@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 
 use super::demand::TierDemand;
 use super::doubt::Doubt;
-use super::growth::Stop;
+use super::growth::{Stop, needs_a_fix};
 use super::observed::{Halt, Observed, ObservedTier};
 use super::size::MachineSize;
 use super::terms::{DemandUnit, Origin, TierResource};
@@ -287,16 +287,7 @@ impl<'a> TierLoad<'a> {
 
     /// Records a limit that needs a fix rather than more machines.
     fn judge(&self, tier: &LoadedTier<'_>, kind: usize, known: &mut ObservedTier) {
-        let needs_a_fix = matches!(
-            self.verdict.limit,
-            Limit::Disk
-                | Limit::Memory
-                | Limit::Connections
-                | Limit::Lock
-                | Limit::Dependency
-                | Limit::Refused
-        );
-        if needs_a_fix && self.limits(tier) {
+        if needs_a_fix(self.verdict.limit) && self.limits(tier) {
             let (run, per_sec) = (self.label.to_owned(), self.per_sec().value);
             let (limit, place) = (self.verdict.limit, self.verdict.place.clone());
             known.doubts.push(Doubt::StoppedBy { run: run.clone(), per_sec, limit, place: place.clone() });
