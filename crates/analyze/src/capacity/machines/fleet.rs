@@ -223,9 +223,13 @@ fn scaling<'a>(growth: &Growth, tier: &'a ObservedTier) -> Option<&'a Scaling> {
     tier.scaling.as_ref().filter(|scaling| scaling.kind == growth.from.kind)
 }
 
+/// How a tier scaled under those requests before its machines were changed.
+fn before_change<'a>(growth: &Growth, tier: &'a ObservedTier) -> Option<&'a ScalingBefore> {
+    tier.scaling_before.as_ref().filter(|before| before.scaling.kind == growth.from.kind)
+}
+
 fn scaling_before(growth: &Growth, tier: &ObservedTier) -> Option<FleetDoubt> {
-    let before = tier.scaling_before.as_ref().and_then(ScalingBefore::below_linear);
-    let (few, most) = before.filter(|scaling| scaling.kind == growth.from.kind)?.span();
+    let (few, most) = before_change(growth, tier)?.below_linear()?.span();
     Some(FleetDoubt::ScalingBefore { tier: tier.name.clone(), few, most })
 }
 
@@ -249,7 +253,7 @@ fn full(growth: &Growth, tier: &ObservedTier, machines: f64) -> Vec<FleetLimit> 
     // throughput that as many machines were measured to carry.
     let by_scaling = scaling.filter(|scaling| machines >= scaling.span().0);
     let by_scaling = by_scaling.and_then(|scaling| scaling.throughput(machines));
-    let before = tier.scaling_before.as_ref().filter(|before| before.scaling.kind == growth.from.kind);
+    let before = before_change(growth, tier);
     let larger = before.filter(|before| before.is_least);
     let floor = by_scaling.or_else(|| larger?.scaling.measured(machines));
     let by_resource = |stop: &Stop| {

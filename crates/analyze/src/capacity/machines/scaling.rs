@@ -150,8 +150,7 @@ impl Scaling {
 
     /// True if throughput per machine is lower with the most machines than with the fewest, beyond measurement error.
     pub(super) fn is_below_linear(&self) -> bool {
-        let each = |point: Option<&(f64, f64)>| point.map_or(0.0, |(machines, per_sec)| per_sec / machines);
-        each(self.points.last()) < (1.0 - MIN_FALL) * each(self.points.first())
+        self.efficiency() < 1.0 - MIN_FALL
     }
 
     /// The contention between machines, from fewer counts than the scalability law needs; `None` where that law is fitted, and where

@@ -227,7 +227,7 @@ const IS_ANOTHER_INSTANCE: f64 = 0.3;
 const GROWN: f64 = 1.5;
 
 fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
-    let shares = shares(ctx, tiers, high);
+    let (before, shares) = (shares(ctx, tiers, low), shares(ctx, tiers, high));
     let tier = |index: &usize| &ctx.obs.flow.tiers[*index];
     let inner = |index: &usize| tier(index).is_sampled() && !tiers.contains(index);
     let watched: Vec<(usize, f64)> = shares.iter().filter(|(to, _)| inner(to)).copied().collect();
@@ -238,7 +238,6 @@ fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) ->
     let to_outside = outside_most > to_tiers;
     let even = to_tiers / shares.len() as f64;
     let takes_requests = |count: f64| count >= TAKES_REQUESTS * even;
-    let before = self::shares(ctx, tiers, low);
     let is_grown = |(to, count): &(usize, f64)| {
         let known = before.iter().find(|(other, _)| other == to).map_or(0.0, |(_, count)| *count);
         *count >= GROWN * known.max(1.0)

@@ -20,7 +20,7 @@ pub(super) fn larger_pool(owners: &[PlaceCount], size: f64) -> String {
     format!(
         "raise the pool in {} from about {} to {} and repeat the load. Throughput should {grow} up to the next limit",
         places(owners),
-        whole(workers),
+        whole(size),
         whole((1.5 * size).max(workers + 1.0))
     )
 }
